@@ -1,0 +1,224 @@
+//! What servers answer, read into our own bounded types. Ranges are still in the server's units; paths are decoded.
+
+use std::path::PathBuf;
+
+use serde_json::value::RawValue;
+
+use super::positions::Range;
+
+/// Where a server's URI points.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FileRef {
+    /// A `file:` URI, decoded to an absolute path (not yet confined to a workspace).
+    Path(PathBuf),
+    /// Any other URI (`jdt:`, `untitled:`, a remote authority), kept as text of at most 300 characters.
+    Foreign(String),
+}
+
+/// One place in one of the files of a [`Locations`] table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    /// Index into [`Locations::files`].
+    pub file: u32,
+    /// The name itself (`targetSelectionRange` of a link, `range` of a location).
+    pub range: Range,
+}
+
+/// A list of places, with each file named once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Locations {
+    pub files: Vec<FileRef>,
+    pub items: Vec<Location>,
+    /// How many well-formed items the server sent; more than `items` when the cap cut some off.
+    pub total: usize,
+    /// Items that were not of LSP's shape.
+    pub dropped: usize,
+}
+
+/// A hover, split into code and prose in the server's order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hover {
+    pub sections: Vec<HoverSection>,
+    pub range: Option<Range>,
+    /// Text was cut at the reader's cap.
+    pub truncated: bool,
+}
+
+/// A part of a hover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HoverSection {
+    Code { language: String, text: String },
+    Prose(String),
+}
+
+/// One completion; documentation is never read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completion {
+    pub label: String,
+    /// LSP `CompletionItemKind`.
+    pub kind: Option<u8>,
+    pub detail: Option<String>,
+    /// `labelDetails.description`.
+    pub description: Option<String>,
+    pub sort_text: Option<String>,
+    pub filter_text: Option<String>,
+    pub insert_text: Option<String>,
+    pub deprecated: bool,
+    pub preselect: bool,
+}
+
+/// A completion list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completions {
+    pub items: Vec<Completion>,
+    pub incomplete: bool,
+    pub total: usize,
+    pub dropped: usize,
+}
+
+/// One signature of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signature {
+    pub label: String,
+    pub documentation: Option<String>,
+    /// Parameter labels as text (offsets are resolved against `label`).
+    pub parameters: Vec<String>,
+    pub active_parameter: Option<u32>,
+}
+
+/// Signature help.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signatures {
+    pub signatures: Vec<Signature>,
+    pub active_signature: u32,
+    pub active_parameter: Option<u32>,
+}
+
+/// One symbol of an outline, in document order; `depth` gives the nesting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    pub name: String,
+    pub detail: Option<String>,
+    /// LSP `SymbolKind`.
+    pub kind: u8,
+    pub range: Range,
+    /// The name, where the server says so; the whole range for flat `SymbolInformation`.
+    pub selection: Range,
+    pub depth: u16,
+    pub container: Option<String>,
+    pub deprecated: bool,
+}
+
+/// An outline.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline {
+    pub symbols: Vec<Symbol>,
+    pub total: usize,
+    pub dropped: usize,
+    /// The server sent `SymbolInformation`: selections are whole ranges.
+    pub flat: bool,
+}
+
+/// One symbol of a project-wide search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolHit {
+    pub name: String,
+    pub kind: u8,
+    pub container: Option<String>,
+    pub file: FileRef,
+    /// Absent where the server gave only a file (`WorkspaceSymbol` without range).
+    pub range: Option<Range>,
+    pub deprecated: bool,
+}
+
+/// The result of a project-wide search.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SymbolHits {
+    pub items: Vec<SymbolHit>,
+    pub total: usize,
+    pub dropped: usize,
+}
+
+/// An item of a call or type hierarchy; `raw` goes back to the server as it came (at most 64 KiB).
+#[derive(Debug, Clone)]
+pub struct HierarchyItem {
+    pub name: String,
+    pub kind: u8,
+    pub detail: Option<String>,
+    pub file: FileRef,
+    pub range: Range,
+    pub selection: Range,
+    pub raw: Box<RawValue>,
+}
+
+/// An edge of a call hierarchy.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The caller (`incoming`) or the callee (`outgoing`).
+    pub item: HierarchyItem,
+    /// Call sites: in `item` for incoming calls, in the asked item for outgoing ones.
+    pub sites: Vec<Range>,
+}
+
+/// A list with the number of entries that a cap cut off or that had no valid shape.
+#[derive(Debug, Clone)]
+pub struct Capped<T> {
+    pub items: Vec<T>,
+    pub total: usize,
+    pub dropped: usize,
+}
+
+impl<T> Default for Capped<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), total: 0, dropped: 0 }
+    }
+}
+
+/// LSP `DiagnosticSeverity`, ordered from worst to mildest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Error,
+    Warning,
+    Info,
+    Hint,
+}
+
+/// One diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    pub range: Range,
+    /// What the server left out counts as an error (LSP leaves it to the client).
+    pub severity: Severity,
+    pub code: Option<String>,
+    pub source: Option<String>,
+    pub message: String,
+    pub unnecessary: bool,
+    pub deprecated: bool,
+    /// At most 8.
+    pub related: Vec<Related>,
+}
+
+/// `relatedInformation`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Related {
+    pub file: FileRef,
+    pub range: Range,
+    pub message: String,
+}
+
+/// A pull report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Report {
+    Full { items: Vec<Diagnostic>, total: usize, dropped: usize, result_id: Option<String>, related: Vec<(FileRef, Report)> },
+    Unchanged { result_id: String, related: Vec<(FileRef, Report)> },
+}
+
+/// `textDocument/publishDiagnostics`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    pub file: FileRef,
+    pub version: Option<i32>,
+    pub items: Vec<Diagnostic>,
+    pub total: usize,
+    pub dropped: usize,
+}

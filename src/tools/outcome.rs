@@ -1,0 +1,272 @@
+//! What a tool answers, typed and without any wire's words: the renderer makes text or structured content of it.
+//!
+//! Every coordinate here is as agents see it: 1-based lines, 1-based columns in code points, paths relative to the
+//! workspace with forward slashes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How far an answer can be trusted, best first: the order is the order of badness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The server has analysed the text now on disk.
+    Fresh,
+    /// Analysed, but the server is still at work and may add more.
+    Settling,
+    /// Silent past its usual time; the last list is likely right, but not proven.
+    Unconfirmed,
+    /// One of several servers, or part of the scope, has answered.
+    Partial,
+    /// Only an older text was analysed in the time allowed.
+    Stale,
+    /// Starting or still loading the project.
+    Indexing,
+    /// Nothing came in the time allowed.
+    Unanswered,
+    /// The server has no such capability.
+    Unsupported,
+    /// No server.
+    Unavailable,
+    /// The server answered with an error, or died.
+    Failed,
+}
+
+/// One server's part in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ServerVerdict {
+    /// Display name: `pyright` for `builtin/pyright`, the scoped name where two would be alike.
+    pub server: String,
+    pub verdict: Verdict,
+    /// Why, when the verdict is not `fresh`: in langport's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A tool's answer.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The worst verdict, or `partial` where some servers answered and others did not.
+    pub verdict: Verdict,
+    pub servers: Vec<ServerVerdict>,
+    /// The third part of the first line, in langport's own words: `1 error, 2 warnings`.
+    pub summary: String,
+    /// Remarks of langport's own, a line each: what moved, what is missing and how to get it.
+    pub notes: Vec<String>,
+    pub body: Body,
+    pub page: Page,
+}
+
+/// Which part of a list the body holds.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// Items before the first one in the body.
+    pub offset: usize,
+    /// All items that can be paged through.
+    pub total: usize,
+    /// Binds a cursor to query, generation and result; the renderer puts it and the next offset into the cursor.
+    pub fingerprint: u64,
+}
+
+/// The payload. Lists begin at `page.offset` and may hold more than fits: the renderer stops at its budget.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// Nothing but the first line and the notes.
+    None,
+    Problems(Vec<Problem>),
+    Hover(HoverText),
+    Places(Vec<Place>),
+    Completions(Vec<CompletionLine>),
+    Signatures(Vec<SignatureLine>),
+    Symbols(Vec<SymbolLine>),
+    Found(Vec<FoundSymbol>),
+    Tree(Vec<TreeLine>),
+    Status(Vec<StatusLine>),
+}
+
+/// A diagnostic. All text but `file` comes from a server or a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Problem {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+    /// `error`, `warning`, `info`, `hint`.
+    pub severity: String,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The source line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<RelatedPlace>,
+}
+
+/// A place that a diagnostic refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RelatedPlace {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub message: String,
+}
+
+/// A hover: code before prose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HoverText {
+    /// The place that was asked about, resolved.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub prose: String,
+    pub truncated: bool,
+}
+
+/// A location with its line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+    /// The source line; absent outside the workspace, where places are named but not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// `definition` where the server's own definition answer names this place (references only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+/// A completion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CompletionLine {
+    pub label: String,
+    pub kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What would be inserted, where it is not the label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insert: Option<String>,
+    pub deprecated: bool,
+}
+
+/// A signature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SignatureLine {
+    pub label: String,
+    pub active: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_parameter: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
+}
+
+/// A line of an outline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SymbolLine {
+    /// 0 for the outermost.
+    pub depth: u32,
+    pub kind: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Where the name stands.
+    pub line: u32,
+    pub column: u32,
+    /// Last line of the whole declaration.
+    pub end_line: u32,
+    /// Children that `depth` hides.
+    pub hidden: u32,
+}
+
+/// A symbol found in the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FoundSymbol {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub kind: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+}
+
+/// A line of a call or type tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TreeLine {
+    /// 0 for the asked symbol itself.
+    pub depth: u32,
+    pub kind: String,
+    pub name: String,
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    /// Lines of the call sites (calls only).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<u32>,
+    /// Already shown above: not opened again.
+    pub repeated: bool,
+}
+
+/// A definition or an instance, as `lsp/status` shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StatusLine {
+    /// Scoped name.
+    pub name: String,
+    /// `builtin`, `user`, …
+    pub scope: String,
+    /// `running`, `starting`, `indexing`, `stopped`, `not installed`, `failed`, ….
+    pub state: String,
+    /// The languages, the role, the root, the pid, requests, restarts, in order: label and value, langport's own.
+    pub facts: Vec<Fact>,
+    /// Untrusted text: last lines of stderr, junk on stdout.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub output: Vec<String>,
+}
+
+/// A labelled value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fact {
+    pub label: String,
+    pub value: String,
+}
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    Invalid,
+    NotFound,
+    Ambiguous,
+    OutsideWorkspace,
+    ReadOnly,
+    Conflict,
+    Refused,
+    TooLarge,
+    Failed,
+    Unavailable,
+    Unsupported,
+    Expired,
+}
+
+/// A failed call: the first line is `CODE · WHAT · NEXT STEP`.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    pub code: Code,
+    /// langport's own words; quoted arguments are folded and capped by the renderer.
+    pub what: String,
+    pub next: String,
+    /// Addresses that can be passed straight back, source lines, stderr lines: untrusted, indented by the renderer.
+    pub details: Vec<String>,
+    /// `unavailable` and `failed` carry the servers' states.
+    pub servers: Vec<ServerVerdict>,
+}
