@@ -1,0 +1,51 @@
+//! The tools' canonical ids.
+
+/// A tool. The order is the order of every list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ToolId {
+    Diagnostics,
+    Hover,
+    Definition,
+    References,
+    Completions,
+    Signature,
+    Symbols,
+    WorkspaceSymbols,
+    Calls,
+    Types,
+    Status,
+}
+
+impl ToolId {
+    /// Every tool that exists.
+    pub const ALL: [Self; 11] = [
+        Self::Diagnostics,
+        Self::Hover,
+        Self::Definition,
+        Self::References,
+        Self::Completions,
+        Self::Signature,
+        Self::Symbols,
+        Self::WorkspaceSymbols,
+        Self::Calls,
+        Self::Types,
+        Self::Status,
+    ];
+
+    /// The canonical id, as documentation, configuration and logs use it.
+    pub fn canonical(self) -> &'static str {
+        match self {
+            Self::Diagnostics => "lsp/diagnostics",
+            Self::Hover => "lsp/hover",
+            Self::Definition => "lsp/definition",
+            Self::References => "lsp/references",
+            Self::Completions => "lsp/completions",
+            Self::Signature => "lsp/signature",
+            Self::Symbols => "lsp/symbols",
+            Self::WorkspaceSymbols => "lsp/workspace-symbols",
+            Self::Calls => "lsp/calls",
+            Self::Types => "lsp/types",
+            Self::Status => "lsp/status",
+        }
+    }
+}
