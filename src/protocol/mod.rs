@@ -2,4 +2,6 @@
 //! inbound side for what the server asks and tells. Knows nothing of documents, verdicts or tools.
 
 pub mod positions;
+pub mod read;
 pub mod types;
+pub mod uri;

@@ -1,0 +1,1 @@
+//! Conversions against a slow reading of the specification.
