@@ -1,6 +1,7 @@
 //! One file per tool: arguments to a query to a typed outcome; and the address, which all position tools share.
 
 pub mod caller;
+pub mod cursor;
 pub mod id;
 pub mod outcome;
 pub mod progress;
