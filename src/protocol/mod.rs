@@ -1,7 +1,9 @@
 //! The wire to one language server: bounded frames, a guard in front of async-lsp, an outbox for what we ask, an
 //! inbound side for what the server asks and tells. Knows nothing of documents, verdicts or tools.
 
+mod capabilities;
 mod connection;
+mod effective;
 mod envelope;
 mod fields;
 mod frames;
@@ -21,7 +23,11 @@ pub mod types;
 pub mod uri;
 mod writer;
 
+pub use capabilities::client_capabilities;
 pub use connection::{CloseReason, Closed, Connection, Streams, WireLimits};
+pub use effective::{
+    ChangeKind, DiagnosticProvider, Effective, FileEvent, Method, Save, ServerInfo, Support, DocumentSync, Watch,
+};
 pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
 pub use outbox::{Pending, RequestError, Response};
 pub use stats::WireStats;

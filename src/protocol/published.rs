@@ -1,4 +1,4 @@
-//! Where the guard reads `textDocument/publishDiagnostics`.
+//! Where the guard reads `textDocument/publishDiagnostics`, and what URIs stand for.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,9 +19,7 @@ pub(super) fn published(raw: &[u8]) -> Result<Published, String> {
     let params: Params = serde_json::from_slice(raw).map_err(|error| error.to_string())?;
     let total = params.diagnostics.len();
     let items: Vec<_> = params.diagnostics.iter().filter_map(diagnostic).collect();
-    let path = url::Url::parse(&params.uri).ok().and_then(|url| url.to_file_path().ok());
-    let file = path.map_or_else(|| FileRef::Foreign(params.uri.chars().take(300).collect()), FileRef::Path);
-    Ok(Published { file, version: params.version, dropped: total - items.len(), total, items })
+    Ok(Published { file: file_ref(&params.uri), version: params.version, dropped: total - items.len(), total, items })
 }
 
 fn diagnostic(value: &Value) -> Option<Diagnostic> {
@@ -43,4 +41,10 @@ fn diagnostic(value: &Value) -> Option<Diagnostic> {
         deprecated: false,
         related: Vec::new(),
     })
+}
+
+/// Where a URI points.
+pub(super) fn file_ref(uri: &str) -> FileRef {
+    let path = url::Url::parse(uri).ok().filter(|url| url.scheme() == "file").and_then(|url| url.to_file_path().ok());
+    path.map_or_else(|| FileRef::Foreign(uri.chars().take(300).collect()), FileRef::Path)
 }
