@@ -82,11 +82,10 @@ impl<'de> Shape<'de> for PublishedShape {
     }
 }
 
-fn problems<'de, A: MapAccess<'de>>(
-    object: &mut A,
-    caps: &Caps,
-    key: &'static str,
-) -> Result<Result<Capped<Diagnostic>, Found>, A::Error> {
+/// A list of diagnostics, if it was one.
+type Read = Result<Capped<Diagnostic>, Found>;
+
+fn problems<'de, A: MapAccess<'de>>(object: &mut A, caps: &Caps, key: &'static str) -> Result<Read, A::Error> {
     Ok(value(object, Problems { caps })?.map_err(|_| Found::Without(key)))
 }
 
@@ -115,7 +114,7 @@ impl<'de> Shape<'de> for OneReport {
 struct Parts {
     kind: Option<String>,
     result_id: Option<String>,
-    items: Option<Result<Capped<Diagnostic>, Found>>,
+    items: Option<Read>,
     related: Vec<(FileRef, Report)>,
     file: Option<FileRef>,
     version: Option<i32>,

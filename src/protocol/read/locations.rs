@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use serde::de::{MapAccess, SeqAccess};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use super::basic::{Place, PlaceShape};
 use super::shape::{Shape, item};
@@ -79,7 +79,8 @@ impl Places {
     }
 }
 
-/// The files of an answer. URIs are told apart by a 128-bit hash, so that none of them is kept.
+/// The files of an answer. URIs are told apart by a 128-bit hash, so that none of them is kept; two spellings of one
+/// file are one file.
 #[derive(Default)]
 struct Files {
     table: Vec<FileRef>,
@@ -89,17 +90,32 @@ struct Files {
 
 impl Files {
     fn index(&mut self, uri: &str) -> u32 {
-        let hash = xxh3_128(uri.as_bytes());
+        let spelling = xxh3_128(uri.as_bytes());
         if let Some((last, index)) = self.last
-            && last == hash
+            && last == spelling
         {
             return index;
         }
-        let index = *self.known.entry(hash).or_insert_with(|| {
-            self.table.push(uri_to_ref(uri));
-            u32::try_from(self.table.len() - 1).unwrap_or(u32::MAX)
-        });
-        self.last = Some((hash, index));
+        let index = match self.known.get(&spelling) {
+            Some(&index) => index,
+            None => self.decode(uri, spelling),
+        };
+        self.last = Some((spelling, index));
+        index
+    }
+
+    fn decode(&mut self, uri: &str, spelling: u128) -> u32 {
+        let file = uri_to_ref(uri);
+        let name = match &file {
+            FileRef::Path(path) => xxh3_128_with_seed(path.as_os_str().as_encoded_bytes(), 1),
+            FileRef::Foreign(text) => xxh3_128_with_seed(text.as_bytes(), 2),
+        };
+        let new = u32::try_from(self.table.len()).unwrap_or(u32::MAX);
+        let index = *self.known.entry(name).or_insert(new);
+        if index == new {
+            self.table.push(file);
+        }
+        self.known.insert(spelling, index);
         index
     }
 }
