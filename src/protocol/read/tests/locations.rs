@@ -192,6 +192,7 @@ fn past_the_cap_items_are_only_counted() {
     );
     let caps = Caps { list: 2, ..Caps::default() };
     let list = locations(raw.as_bytes(), &caps).unwrap();
+    assert_eq!(size_of::<crate::protocol::types::Location>(), 20);
     expect![[r#"
         2 of 7, 0 dropped, 2 files
         /0 1:2-1:5
