@@ -16,6 +16,8 @@ pub mod positions;
 mod published;
 mod requests;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod throttle;
 mod told;
 pub mod types;
