@@ -13,7 +13,7 @@ use super::connection::{CloseReason, Shared};
 use super::envelope::{Envelope, Kind, WireError, deeper_than};
 use super::outbox::{Completed, RequestError};
 use super::parcels::{Content, Parcels};
-use super::published::published;
+use super::read::{Caps, published};
 use super::throttle::Bucket;
 use super::writer::Frame;
 
@@ -83,7 +83,7 @@ impl Guard {
             }
             Kind::Notification { method, params } => {
                 let content = if method == "textDocument/publishDiagnostics" && !deep {
-                    match published(params.map_or("null", RawValue::get).as_bytes()) {
+                    match published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default()) {
                         Ok(list) => Content::Published(Box::new(list)),
                         Err(why) => {
                             stats.drop_message(&format!("published diagnostics of the wrong shape: {why}"));
