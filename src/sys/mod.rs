@@ -1,1 +1,12 @@
-//! sys
+//! The only place that spawns, kills, writes files and reads the environment. Knows nothing of servers, protocols or
+//! workspaces.
+
+pub mod dirs;
+pub mod env;
+pub mod files;
+pub mod lookup;
+pub mod memory;
+pub mod process;
+#[cfg(target_os = "linux")]
+mod tree;
+pub mod watchdog;
