@@ -57,7 +57,6 @@ impl Log {
                     // Seen by a listing and told by an event.
                     (Some(Kind::Deleted), Kind::Deleted) => return,
                     (Some(Kind::Created), Kind::Created) if unseen => return,
-                    (Some(Kind::Created), Kind::Created) => Kind::Changed,
                     // Nobody knows yet that it was created: they will read it as it is then.
                     (Some(Kind::Created), Kind::Changed) if unseen => return,
                     // It came and went unseen.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::sync::watch;
 
-use super::engine::{Engine, Round, Visit};
+use super::engine::{Engine, Round};
 use super::log::Log;
 use super::queue::Queue;
 use super::rules::Rules;
@@ -212,8 +212,7 @@ impl Shared {
             if self.stopped() || engine.round() != round.number {
                 return;
             }
-            let below = engine.visit(&folder, Visit::Since(round.start));
-            round.left.extend(below.into_iter().map(|(folder, _)| folder));
+            round.left.extend(engine.visit_in_round(&folder, round.start));
             if engine.folders().is_multiple_of(256) {
                 self.state.send_replace(State::SettingUp { folders: engine.folders() });
             }

@@ -135,7 +135,7 @@ async fn folders_that_come_go_and_move() {
     files::create_dirs(&f.path("empty")).unwrap();
     f.check(expect!["+empty/"]).await;
     files::rename(&f.path("a"), &f.path("empty")).unwrap();
-    f.check(expect!["+empty/b/ +empty/b/c -a/ ~empty/"]).await;
+    f.check(expect!["+empty/ +empty/b/ +empty/b/c -a/"]).await;
     f.put("empty/b/c", "3");
     f.check(expect!["~empty/b/c"]).await;
 }
@@ -155,7 +155,8 @@ async fn what_is_ignored_and_what_is_not_any_more() {
     assert!(f.watcher.also(&f.path("node_modules/m")));
     assert!(!f.watcher.also(&f.path("node_modules/none")));
     assert!(!f.watcher.also(Path::new("/")));
-    f.check(expect![""]).await;
+    // What was written just before may be reported.
+    f.position = f.watcher.head();
     f.put("node_modules/m/b", "2");
     f.check(expect!["~node_modules/m/b"]).await;
 
