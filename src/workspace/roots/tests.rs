@@ -26,7 +26,7 @@ impl Fixture {
     }
 
     /// `BASE` stands for the folder that holds all.
-    fn check(&self, given: &str, expected: Expect) {
+    fn check(&self, given: &str, expected: &Expect) {
         let base = self.base.to_str().unwrap();
         let said = match self.roots.resolve(&given.replace("BASE", base)) {
             Ok(located) => format!("{} in {}", self.roots.display(&located.path), located.root),
@@ -78,18 +78,18 @@ fn names_that_look_like_something_else() {
 #[test]
 fn errors_name_where_it_led() {
     let f = Fixture::new(&["ws/src/a.py", "outside/secret"], &["ws"]);
-    f.check("src", expect!["BASE/ws/src is a folder"]);
-    f.check("src/none.py", expect!["BASE/ws/src/none.py does not exist"]);
-    f.check("src/none/../b.py", expect!["BASE/ws/src/b.py does not exist"]);
-    f.check("src/a.py/b", expect!["BASE/ws/src/a.py/b does not exist"]);
-    f.check("../outside/secret", expect!["BASE/outside/secret is outside the workspace"]);
-    f.check("../outside/none", expect!["BASE/outside/none is outside the workspace"]);
-    f.check("/etc/hosts", expect!["/etc/hosts is outside the workspace"]);
-    f.check("BASE/ws-not/a", expect!["BASE/ws-not/a is outside the workspace"]);
-    f.check("", expect!["`` is no path of a file: it is empty"]);
-    f.check("a\0b", expect!["`a\0b` is no path of a file: it holds a NUL character"]);
-    f.check("file://elsewhere/a", expect!["`file://elsewhere/a` is no path of a file: that URI names no file of this machine"]);
-    f.check("https://x/a", expect!["`https://x/a` is no path of a file: only file: URIs are files"]);
+    f.check("src", &expect!["BASE/ws/src is a folder"]);
+    f.check("src/none.py", &expect!["BASE/ws/src/none.py does not exist"]);
+    f.check("src/none/../b.py", &expect!["BASE/ws/src/b.py does not exist"]);
+    f.check("src/a.py/b", &expect!["BASE/ws/src/a.py/b does not exist"]);
+    f.check("../outside/secret", &expect!["BASE/outside/secret is outside the workspace"]);
+    f.check("../outside/none", &expect!["BASE/outside/none is outside the workspace"]);
+    f.check("/etc/hosts", &expect!["/etc/hosts is outside the workspace"]);
+    f.check("BASE/ws-not/a", &expect!["BASE/ws-not/a is outside the workspace"]);
+    f.check("", &expect!["`` is no path of a file: it is empty"]);
+    f.check("a\0b", &expect!["`a\0b` is no path of a file: it holds a NUL character"]);
+    f.check("file://elsewhere/a", &expect!["`file://elsewhere/a` is no path of a file: that URI names no file of this machine"]);
+    f.check("https://x/a", &expect!["`https://x/a` is no path of a file: only file: URIs are files"]);
     let said = |given: String| f.roots.resolve(&given).unwrap_err().to_string();
     assert!(said("x/".repeat(2000)).ends_with("x does not exist"));
     assert!(said("x/".repeat(3000)).ends_with("it is too long"));
@@ -102,10 +102,10 @@ fn links_count_as_what_they_lead_to() {
     symlink("src/a.py", f.base.join("ws/inside")).unwrap();
     symlink("../outside/none", f.base.join("ws/dangling")).unwrap();
     symlink("loop", f.base.join("ws/loop")).unwrap();
-    f.check("inside", expect!["src/a.py in 0"]);
-    f.check("link/secret", expect!["BASE/outside/secret is outside the workspace"]);
-    f.check("dangling", expect!["BASE/outside/none is outside the workspace"]);
-    f.check("loop", expect!["BASE/ws/loop does not exist"]);
+    f.check("inside", &expect!["src/a.py in 0"]);
+    f.check("link/secret", &expect!["BASE/outside/secret is outside the workspace"]);
+    f.check("dangling", &expect!["BASE/outside/none is outside the workspace"]);
+    f.check("loop", &expect!["BASE/ws/loop does not exist"]);
     let contains = |path: &str| f.roots.contains(&f.base.join(path));
     assert!(contains("ws") && contains("ws/new/file") && contains("ws/src/a.py"));
     assert!(!contains("ws/link/new") && !contains("ws/dangling") && !contains("ws/new/../../outside"));
@@ -124,13 +124,13 @@ fn a_root_given_by_a_link() {
 #[test]
 fn several_roots() {
     let f = Fixture::new(&["one/api/a", "two/api/b", "two/api/sub/c", "web/a"], &["one/api", "two/api", "web", "two/api/sub"]);
-    f.check("api/a", expect!["api/a in 0"]);
-    f.check("api-2/b", expect!["api-2/b in 1"]);
-    f.check("web/a", expect!["web/a in 2"]);
-    f.check("b", expect!["api-2/b in 1"]);
-    f.check("api-2/sub/c", expect!["sub/c in 3"]);
-    f.check("sub/c", expect!["sub/c in 3"]);
-    f.check("web/none", expect!["BASE/web/none does not exist"]);
+    f.check("api/a", &expect!["api/a in 0"]);
+    f.check("api-2/b", &expect!["api-2/b in 1"]);
+    f.check("web/a", &expect!["web/a in 2"]);
+    f.check("b", &expect!["api-2/b in 1"]);
+    f.check("api-2/sub/c", &expect!["sub/c in 3"]);
+    f.check("sub/c", &expect!["sub/c in 3"]);
+    f.check("web/none", &expect!["BASE/web/none does not exist"]);
     assert_eq!(f.roots.display(&f.base.join("web")), "web");
     assert_eq!(f.roots.display(Path::new("/etc/hosts")), "/etc/hosts");
 }
