@@ -187,10 +187,6 @@ impl Connection {
         self.shared.closed.borrow().is_some()
     }
 
-    pub fn close_reason(&self) -> Option<CloseReason> {
-        self.shared.closed.borrow().clone()
-    }
-
     pub fn stats(&self) -> WireStats {
         self.shared.stats.read(self.shared.outbox.pending(), self.shared.queue.bytes())
     }
