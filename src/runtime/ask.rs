@@ -25,8 +25,9 @@ use super::{
 const RETRIES: [Duration; 4] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
 /// Pauses between two project-wide answers that have to agree.
-const AGREE: [Duration; 6] = [
-    Duration::from_millis(250),
+const AGREE: [Duration; 7] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
     Duration::from_millis(250),
     Duration::from_millis(500),
     Duration::from_secs(1),

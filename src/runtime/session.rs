@@ -141,6 +141,10 @@ impl Session {
             found = Some((path.to_owned(), ground.lines(&snapshot)));
         }
         let watched = self.watched(&changes.events);
+        if watched.iter().any(|(_, kind)| *kind != 2) {
+            // Files came or went: some servers count them only when asked for the second time.
+            self.agreed.store(false, Ordering::Relaxed);
+        }
         let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents);
         self.tell(&watched, &notices)?;
         Ok(found.and_then(|(path, lines)| {
