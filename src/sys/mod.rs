@@ -7,6 +7,8 @@ pub mod files;
 pub mod lookup;
 pub mod memory;
 pub mod process;
+pub mod signals;
 #[cfg(target_os = "linux")]
 mod tree;
+pub mod tool;
 pub mod watchdog;
