@@ -18,9 +18,20 @@ macro_rules! trials {
     };
 }
 
+mod diagnostics;
+mod ending;
 mod fake;
+mod hostile;
+mod lifecycle;
+mod mcp;
+mod output;
+mod positions;
+mod routing;
 mod selftest;
 mod support;
+mod sync;
+mod tools;
+mod wire;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -38,7 +49,20 @@ fn main() {
         fake::run(script.as_ref());
     }
     let arguments = Arguments::from_args();
-    let trials = [selftest::trials()];
+    let trials = [
+        selftest::trials(),
+        positions::trials(),
+        sync::trials(),
+        diagnostics::trials(),
+        lifecycle::trials(),
+        ending::trials(),
+        routing::trials(),
+        output::trials(),
+        wire::trials(),
+        mcp::trials(),
+        tools::trials(),
+        hostile::trials(),
+    ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     let left = support::procs::marked(&support::workspace::prefix());
     if !left.is_empty() {

@@ -224,11 +224,11 @@ impl Fake {
     }
 }
 
-/// Locations on the first 50 lines of one document.
+/// Locations on the first 50 lines of one document, a column each.
 fn many(uri: &str, count: usize) -> Value {
     let place = |i: usize| {
-        let line = i % 50;
-        json!({"uri": uri, "range": {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}}})
+        let (line, column) = (i % 50, i / 50);
+        json!({"uri": uri, "range": {"start": {"line": line, "character": column}, "end": {"line": line, "character": column + 1}}})
     };
     (0..count).map(place).collect()
 }

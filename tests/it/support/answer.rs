@@ -52,6 +52,26 @@ impl Answer {
         self.text.contains(text)
     }
 
+    /// Every place that the answer prints, in order: `path:line:column`, or `line:column` below a line with the path.
+    pub(crate) fn places(&self) -> Vec<(String, usize, usize)> {
+        let mut places = Vec::new();
+        let mut file = String::new();
+        for line in self.body().lines() {
+            let found = line.trim().split("  ").find_map(|field| place(field, &file));
+            match found {
+                Some(found) => places.push(found),
+                None if !line.starts_with(' ') => file = line.trim_end().to_owned(),
+                None => {}
+            }
+        }
+        places
+    }
+
+    /// The printed place as arguments of a position tool.
+    pub(crate) fn address(place: &(String, usize, usize)) -> Value {
+        serde_json::json!({"file_path": place.0, "line": place.1, "column": place.2})
+    }
+
     /// The opaque cursor for the next page.
     pub(crate) fn cursor(&self) -> Option<String> {
         let after = self.text.rsplit_once("cursor")?.1;
@@ -105,6 +125,18 @@ impl Answer {
         assert!(self.is_error, "a failure expected\n{self}");
         self.verdict_is(code)
     }
+}
+
+/// `path:line:column`, or `line:column` with the file from above; a role may follow.
+fn place(field: &str, above: &str) -> Option<(String, usize, usize)> {
+    let field = field.strip_suffix(" definition").unwrap_or(field);
+    let (rest, column) = field.rsplit_once(':')?;
+    let column = column.parse().ok()?;
+    if let Ok(line) = rest.parse() {
+        return (!above.is_empty()).then(|| (above.to_owned(), line, column));
+    }
+    let (file, line) = rest.rsplit_once(':')?;
+    Some((file.to_owned(), line.parse().ok()?, column))
 }
 
 impl std::fmt::Display for Answer {

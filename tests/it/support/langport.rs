@@ -70,6 +70,11 @@ impl Builder<'_> {
         self
     }
 
+    /// The longest that a call may take.
+    pub(crate) fn max_wait(self, ms: u64) -> Self {
+        self.config(&format!("max_wait_ms = {ms}"))
+    }
+
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
         self
