@@ -7,6 +7,7 @@
 //! [`Log`](support::Log). Dropping `Langport` checks the rest: stdout, exit code, leftovers, the protocol's rules.
 #![expect(clippy::disallowed_methods, reason = "tests start programs and write files of their own")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::needless_pass_by_value, reason = "values made by `json!` are handed over")]
 #![expect(clippy::print_stderr, reason = "a failed test shows what both sides saw")]
 
 /// Lists the tests of a module.

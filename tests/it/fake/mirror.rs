@@ -67,10 +67,8 @@ impl Mirror {
         match method {
             "textDocument/didOpen" => self.opened(uri, document, &mut broken),
             "textDocument/didChange" => self.changed(&uri, params, unit, &mut broken),
-            "textDocument/didClose" => {
-                if self.open.remove(&uri).is_none() {
-                    broken.push(format!("didClose of {uri}, which is not open"));
-                }
+            "textDocument/didClose" if self.open.remove(&uri).is_none() => {
+                broken.push(format!("didClose of {uri}, which is not open"));
             }
             "textDocument/didSave" if !self.open.contains_key(&uri) => {
                 broken.push(format!("didSave of {uri}, which is not open"));

@@ -120,8 +120,10 @@ impl Fake {
         while let Ok(message) = messages.recv() {
             self.handle(&message);
         }
-        while self.script.ignore_exit {
-            std::thread::park();
+        if self.script.ignore_exit {
+            loop {
+                std::thread::park();
+            }
         }
     }
 
