@@ -1,1 +1,11 @@
-//! config
+//! Settings of langport itself, in layers: built in, the user's file, the environment, flags; managed configuration
+//! takes the place of the user's.
+
+mod capability;
+mod layers;
+pub mod nearest;
+mod settings;
+
+pub use capability::{Capability, UnknownCapability};
+pub use layers::{ConfigError, Flags, Loaded, load};
+pub use settings::{Output, Permission, Settings, ToolNames};

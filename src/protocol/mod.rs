@@ -1,5 +1,33 @@
 //! The wire to one language server: bounded frames, a guard in front of async-lsp, an outbox for what we ask, an
 //! inbound side for what the server asks and tells. Knows nothing of documents, verdicts or tools.
 
+mod capabilities;
+mod connection;
+mod effective;
+mod envelope;
+mod fields;
+mod frames;
+mod guard;
+mod host;
+mod inbound;
+mod outbox;
+mod parcels;
 pub mod positions;
+mod published;
+pub mod read;
+mod requests;
+mod stats;
+mod throttle;
+mod told;
 pub mod types;
+pub mod uri;
+mod writer;
+
+pub use capabilities::client_capabilities;
+pub use connection::{CloseReason, Closed, Connection, Streams, WireLimits};
+pub use effective::{
+    ChangeKind, DiagnosticProvider, Effective, FileEvent, Method, Save, ServerInfo, Support, DocumentSync, Watch,
+};
+pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
+pub use outbox::{Pending, RequestError, Response};
+pub use stats::WireStats;

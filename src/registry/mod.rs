@@ -1,1 +1,178 @@
-//! registry
+//! Definitions of language servers: their names, their order, where they came from, how they are installed and started.
+//! Knows nothing of running servers.
+
+mod definition;
+mod expand;
+pub mod install;
+mod launch;
+mod load;
+mod marker;
+mod name;
+mod recipe;
+mod root;
+pub mod schema;
+mod settings;
+mod validate;
+mod venv;
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+pub use definition::{
+    Confirm, Definition, DiagnosticMode, Diagnostics, Finality, Install, Packages, Ready, ReadyNotification,
+    Retrigger, Role, Root, RootMode, Transport, Unset, Untrusted, Watch,
+};
+pub use expand::ExpandError;
+pub use launch::{Found, Launch, LaunchError, Surroundings, locate, resolve};
+pub use load::LoadError;
+pub use name::{DEFAULT_NAMESPACES, NameError, ScopedName};
+pub use recipe::{Plan, Recipe, Step};
+pub use root::root_of;
+pub use settings::ServerSettings;
+
+pub use crate::config::{Capability, UnknownCapability};
+use crate::{config::nearest, sys::dirs::Dirs};
+
+/// Where a definition comes from, the strongest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    Builtin,
+    /// The repository: used only once it is trusted.
+    Project,
+    User,
+    /// The machine's administrator.
+    Managed,
+}
+
+impl Scope {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Managed => "managed",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Where a definition was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Part of langport: the name of the file in its sources.
+    Builtin(&'static str),
+    File(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin(file) => write!(f, "builtin (servers.d/{file})"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// A definition with its identity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub def: Definition,
+    /// Always with a namespace.
+    pub name: ScopedName,
+    pub source: Source,
+    pub scope: Scope,
+}
+
+impl Entry {
+    /// Whether it serves files of a language.
+    pub fn speaks(&self, language: &str) -> bool {
+        self.def.languages.iter().any(|own| own == language)
+            || self.def.extensions.values().any(|own| own == language)
+    }
+
+    /// Whether it may be asked for something: declared, or not declared at all, which is only known once it runs.
+    pub fn may(&self, capability: Capability) -> bool {
+        self.def.capabilities.as_ref().is_none_or(|declared| declared.contains(&capability))
+    }
+
+    /// The command of langport that installs it, where there is one; else what a person has to do.
+    pub fn install_hint(&self) -> Option<String> {
+        match Recipe::of(&self.def.install) {
+            Some(_) => Some(format!("langport install {}", self.name)),
+            None => self.def.install.hint.clone(),
+        }
+    }
+}
+
+/// All definitions in their order: managed or user before builtin, inside a scope by file name.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    generation: u64,
+    entries: Vec<Arc<Entry>>,
+}
+
+impl Registry {
+    /// Reads every definition. One that cannot be used is reported and left out.
+    pub fn load(dirs: &Dirs) -> (Self, Vec<LoadError>) {
+        let (entries, errors) = load::load(dirs);
+        (Self { generation: 1, entries }, errors)
+    }
+
+    /// The next generation, read anew.
+    pub fn reload(&self, dirs: &Dirs) -> (Self, Vec<LoadError>) {
+        let (entries, errors) = load::load(dirs);
+        (Self { generation: self.generation + 1, entries }, errors)
+    }
+
+    /// A registry of given entries, in this order.
+    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
+        Self { generation: 1, entries: entries.into_iter().map(Arc::new).collect() }
+    }
+
+    /// Rises with each reload.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub fn all(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    /// Those that serve a language, in order.
+    pub fn for_language<'a>(&'a self, language: &'a str) -> impl Iterator<Item = &'a Arc<Entry>> {
+        self.entries.iter().filter(move |entry| entry.speaks(language))
+    }
+
+    /// By scoped name, or by a bare one: then the first of `local/`, `builtin/`, then any namespace that has it alone.
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        let name: ScopedName = name.parse().ok()?;
+        let named = |wanted: &ScopedName| self.entries.iter().find(|entry| entry.name == *wanted);
+        if name.namespace().is_some() {
+            return named(&name);
+        }
+        DEFAULT_NAMESPACES.iter().find_map(|namespace| named(&name.in_namespace(namespace))).or_else(|| {
+            let mut alike = self.entries.iter().filter(|entry| entry.name.name() == name.name());
+            alike.next().filter(|_| alike.next().is_none())
+        })
+    }
+
+    /// The names that `given` may have been meant for, as they can be passed to [`Self::get`].
+    pub fn nearest(&self, given: &str) -> Vec<String> {
+        let bare = given.rsplit('/').next().unwrap_or(given);
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.name()).collect();
+        nearest::nearest(bare, names).into_iter().map(str::to_owned).collect()
+    }
+
+    /// What answers call an entry: its last name, or the scoped one where two end alike.
+    pub fn display_name(&self, entry: &Entry) -> String {
+        let alike = self.entries.iter().filter(|other| other.name.name() == entry.name.name()).count();
+        if alike > 1 { entry.name.to_string() } else { entry.name.name().to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! The built-in tables, read once from the text files beside this module.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::OnceLock,
+};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+const NAMES: &str = include_str!("tables/names.txt");
+const INTERPRETERS: &str = include_str!("tables/interpreters.txt");
+
+/// Patterns of file names with the language of each.
+#[derive(Debug, Default)]
+pub(super) struct Table<L> {
+    whole: HashMap<String, L>,
+    endings: HashMap<String, L>,
+    globs: GlobSet,
+    of_glob: Vec<L>,
+}
+
+impl<L: Copy> Table<L> {
+    /// Builds a table; of two equal patterns the first one stands.
+    pub(super) fn new(patterns: impl IntoIterator<Item = (String, L)>) -> Result<Self, globset::Error> {
+        let mut table =
+            Self { whole: HashMap::new(), endings: HashMap::new(), globs: GlobSet::empty(), of_glob: Vec::new() };
+        let mut globs = GlobSetBuilder::new();
+        for (pattern, language) in patterns {
+            if pattern.contains(['*', '?', '{', '[']) {
+                globs.add(Glob::new(&pattern)?);
+                table.of_glob.push(language);
+            } else if pattern.starts_with('.') {
+                table.endings.entry(pattern).or_insert(language);
+            } else {
+                table.whole.entry(pattern).or_insert(language);
+            }
+        }
+        table.globs = globs.build()?;
+        Ok(table)
+    }
+
+    /// The language that the name alone tells.
+    pub(super) fn by_name(&self, name: &str, path: &Path) -> Option<L> {
+        self.whole
+            .get(name)
+            .or_else(|| self.endings.get(name))
+            .copied()
+            .or_else(|| self.by_glob(name, path))
+            .or_else(|| self.by_ending(name))
+    }
+
+    fn by_glob(&self, name: &str, path: &Path) -> Option<L> {
+        if self.of_glob.is_empty() {
+            return None;
+        }
+        // A glob with a slash speaks of the path, one without of the name.
+        let first = self.globs.matches(name).into_iter().chain(self.globs.matches(path)).min()?;
+        self.of_glob.get(first).copied()
+    }
+
+    /// The longest ending first (`.blade.php` before `.php`); as written, then in lower case (`.TS`, but `.C` is C++).
+    fn by_ending(&self, name: &str) -> Option<L> {
+        let endings = || name.match_indices('.').map(|(at, _)| &name[at..]);
+        endings()
+            .find_map(|ending| self.endings.get(ending))
+            .or_else(|| endings().find_map(|ending| self.endings.get(&ending.to_ascii_lowercase())))
+            .copied()
+    }
+}
+
+impl Table<&'static str> {
+    pub(super) fn languages(&self) -> impl Iterator<Item = &'static str> {
+        self.whole.values().chain(self.endings.values()).chain(&self.of_glob).copied()
+    }
+}
+
+/// `id: pattern…` lines.
+fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(": "))
+        .flat_map(|(language, patterns)| patterns.split(' ').map(move |pattern| (pattern, language)))
+}
+
+pub(super) fn builtin() -> &'static Table<&'static str> {
+    static TABLE: OnceLock<Table<&'static str>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        // A test proves that every built-in glob compiles.
+        Table::new(lines(NAMES).map(|(pattern, language)| (pattern.to_owned(), language))).unwrap_or_default()
+    })
+}
+
+fn programs() -> &'static HashMap<&'static str, &'static str> {
+    static TABLE: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
+    TABLE.get_or_init(|| lines(INTERPRETERS).collect())
+}
+
+/// The language of the scripts that a program runs: as written, then without its version.
+pub(super) fn interpreter(program: &str) -> Option<&'static str> {
+    let programs = programs();
+    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    programs.get(program).or_else(|| programs.get(bare)).copied()
+}
+
+pub(super) fn interpreters() -> impl Iterator<Item = &'static str> {
+    programs().values().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_of_the_table_compiles_and_stands_once() {
+        let patterns: Vec<_> = lines(NAMES).collect();
+        assert!(patterns.len() > 550, "{}", patterns.len());
+        let table = Table::new(patterns.iter().map(|&(pattern, language)| (pattern.to_owned(), language))).unwrap();
+        assert_eq!(table.whole.len() + table.endings.len() + table.of_glob.len(), patterns.len());
+    }
+
+    #[test]
+    fn every_interpreter_stands_once() {
+        assert_eq!(lines(INTERPRETERS).count(), programs().len());
+    }
+}

@@ -1,0 +1,318 @@
+//! A definition: one file of `servers.d`, as it is written. What it means for a root is worked out in `launch`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::config::Capability;
+
+/// How a language server is installed, started, rooted, configured, and known to be ready.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "langport server definition")]
+pub struct Definition {
+    /// `[[server:]namespace/]name`; a bare name is put into `local/`.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub description: String,
+    /// The program: a bare name (found among what langport installed, then on PATH outside the workspace), an absolute
+    /// path, or `~/…`.
+    pub command: String,
+    #[serde(default)]
+    pub args: Vec<String>,
+    #[serde(default)]
+    pub transport: Transport,
+    /// `host:port`, for the transport `tcp` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Language ids that it serves.
+    #[serde(default)]
+    pub languages: Vec<String>,
+    /// File-name endings that the built-in table does not know, with their language ids: `{ ".foo" = "foo" }`.
+    #[serde(default)]
+    pub extensions: BTreeMap<String, String>,
+    /// Whole file names that the built-in table does not know; they are in the first of `languages`.
+    #[serde(default)]
+    pub filenames: Vec<String>,
+    /// What it can do, and no more than that; left out, the server says it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Vec<Capability>>,
+    #[serde(default)]
+    pub role: Role,
+    /// Definitions of the same group are alternatives: the first available one serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Environment variables for the server, beside the few that every server gets.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Merged into the client capabilities that `initialize` offers.
+    #[serde(default)]
+    pub client_capabilities: Map<String, Value>,
+    /// Fixed answers to the server's own requests, by method.
+    #[serde(default)]
+    pub replies: BTreeMap<String, Value>,
+    /// What `workspace/configuration` is answered where nothing is set.
+    #[serde(default)]
+    pub unset: Unset,
+    /// `initializationOptions`.
+    #[serde(default)]
+    pub initialization: Map<String, Value>,
+    /// The server's settings; the dots of a key of the first level nest: `"python.analysis.diagnosticMode"`.
+    #[serde(default)]
+    pub workspace_settings: Map<String, Value>,
+    #[serde(default)]
+    pub untrusted: Untrusted,
+    #[serde(default)]
+    pub root: Root,
+    #[serde(default)]
+    pub ready: Ready,
+    #[serde(default)]
+    pub diagnostics: Diagnostics,
+    #[serde(default)]
+    pub watch: Watch,
+    #[serde(default)]
+    pub install: Install,
+}
+
+/// How the server is talked to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    #[default]
+    Stdio,
+    /// Spawned and connected to, or only connected to.
+    Tcp,
+}
+
+/// What a server is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Answers every kind of question.
+    #[default]
+    Primary,
+    /// Only its diagnostics and actions are merged with those of the primary server.
+    Linter,
+}
+
+/// What stands for a setting that is not set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum Unset {
+    #[default]
+    #[serde(rename = "{}")]
+    Empty,
+    #[serde(rename = "null")]
+    Null,
+}
+
+impl Unset {
+    pub fn value(self) -> Value {
+        match self {
+            Self::Empty => Value::Object(Map::new()),
+            Self::Null => Value::Null,
+        }
+    }
+}
+
+/// What is added while the repository is not trusted: it switches off what would run the repository's content.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Untrusted {
+    /// Win over `workspace_settings`, key by key.
+    #[serde(default)]
+    pub settings: Map<String, Value>,
+    /// Win over `env`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Appended to `args`.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+/// Which folder a file belongs to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Root {
+    /// Groups in the order of their priority; the markers of one group are equal. A marker is a file name, a glob
+    /// (`*.sln`), or `file#key`: a JSON or TOML file that has this key (of `package.json`, also a dependency).
+    #[serde(default)]
+    pub markers: Vec<Vec<String>>,
+    #[serde(default)]
+    pub mode: RootMode,
+    /// Markers that keep the server away, where they are at the root that was found or nearer to the file.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+}
+
+/// Which of the folders with a marker is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RootMode {
+    /// The nearest to the file, else the workspace.
+    #[default]
+    Nearest,
+    /// The farthest from the file, else the workspace.
+    Outermost,
+    /// The nearest; a file without one is not served.
+    Strict,
+    /// Always the workspace.
+    Workspace,
+}
+
+/// How the server tells that it has loaded the project. Several signals: the first one counts. None: progress that has
+/// begun within the grace has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ready {
+    /// A regular expression for the text of `window/logMessage`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// A notification of the server's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification: Option<ReadyNotification>,
+    /// A regular expression for the title of the progress whose end is the signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
+    /// How long after `initialized` progress may begin.
+    pub grace_ms: u64,
+    /// The longest wait for the signal: after it, answers say that the project is still being loaded.
+    pub timeout_ms: u64,
+    /// No signal of this server proves that it has loaded everything: questions about the whole project are asked until
+    /// two answers agree.
+    pub agree: bool,
+}
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self { log: None, notification: None, progress: None, grace_ms: 300, timeout_ms: 60_000, agree: false }
+    }
+}
+
+/// A notification that tells readiness.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadyNotification {
+    pub method: String,
+    /// A field of its parameters (dots descend) that has to be true; left out, the notification is enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}
+
+/// How the server tells problems.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Diagnostics {
+    pub mode: DiagnosticMode,
+    /// Whether the first pushed list for a text is its last word.
+    #[serde(rename = "final")]
+    pub finality: Finality,
+    /// Quiet after a pushed list before it counts; left out, the setting `settle_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle_ms: Option<u64>,
+    /// The same for an empty list; left out, the setting `empty_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_ms: Option<u64>,
+    /// It checks more after a save: a text is not fully checked before its `didSave`.
+    pub on_save: bool,
+    /// What makes it look again at a file whose dependency has changed.
+    pub retrigger: Retrigger,
+    /// What makes a silent server speak, to prove that nothing has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<Confirm>,
+}
+
+/// Channels that count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DiagnosticMode {
+    /// Pull where the server offers it at that moment, else push.
+    #[default]
+    Both,
+    Pull,
+    Push,
+}
+
+/// Whether more may follow a pushed list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Finality {
+    /// Its first list for a text is complete.
+    First,
+    /// More may follow: it has to be quiet for a while.
+    #[default]
+    Settle,
+}
+
+/// What makes a server look again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Retrigger {
+    /// It looks again by itself, or is asked.
+    #[default]
+    None,
+    /// A change that changes nothing.
+    Change,
+    Save,
+    Reopen,
+}
+
+/// What makes a silent server speak.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    Save,
+    Reopen,
+    /// A command that it answers once it has analysed everything.
+    Command(String),
+}
+
+/// Files beside the workspace's that the server wants to hear of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Watch {
+    /// Paths relative to the root, watched although git ignores them.
+    pub paths: Vec<String>,
+}
+
+/// How to get the server: one package manager, or a hint for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Install {
+    /// `package@version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub npm: Option<Packages>,
+    /// `package==version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pip: Option<Packages>,
+    /// `crate@version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cargo: Option<Packages>,
+    /// `module/path@version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub go: Option<Packages>,
+    /// What a person has to do: shown where langport cannot install it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// One pinned package, or several that belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Packages {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Packages {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        match self {
+            Self::One(package) => std::slice::from_ref(package),
+            Self::Several(packages) => packages,
+        }
+        .iter()
+        .map(String::as_str)
+    }
+}

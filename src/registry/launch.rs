@@ -1,0 +1,263 @@
+//! What a definition means for one root: the program, its arguments, environment and settings, with everything expanded.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Entry, Scope,
+    definition::Transport,
+    expand::{self, ExpandError, Var},
+    install,
+    settings::{self, ServerSettings},
+    venv::Venv,
+};
+use crate::sys::{
+    dirs::Dirs,
+    env::Env,
+    lookup::{self, LookupError},
+};
+
+/// What langport knows of the machine when it starts servers.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    pub dirs: Dirs,
+    /// The environment that langport was started with.
+    pub vars: Env,
+    /// The workspace's folders, canonical: no bare command is ever found inside them.
+    pub workspace: Vec<PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process(dirs: Dirs, workspace: Vec<PathBuf>) -> Self {
+        Self { dirs, vars: Env::current(), workspace }
+    }
+
+    /// The folders of PATH as they stand there.
+    fn path_dirs(&self) -> Vec<PathBuf> {
+        std::env::split_paths(self.vars.get("PATH").unwrap_or_default()).collect()
+    }
+
+    /// Finds a program on PATH outside the workspace.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, program: &str) -> Result<PathBuf, LookupError> {
+        lookup::find_program(program, &self.path_dirs(), &self.workspace)
+    }
+
+    /// PATH without what is relative or inside the workspace: what a server finds there is run by it.
+    fn safe_path(&self) -> String {
+        let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir));
+        std::env::join_paths(safe).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
+    }
+
+    /// Whether a path lies in the workspace, as it is written or as it really is.
+    fn is_inside(&self, path: &Path) -> bool {
+        let real = path.canonicalize();
+        let inside = |path: &Path| self.workspace.iter().any(|root| path.starts_with(root));
+        inside(path) || real.is_ok_and(|real| inside(&real))
+    }
+}
+
+/// A program that was found, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub program: PathBuf,
+    /// langport installed it.
+    pub ours: bool,
+}
+
+/// Everything that starting a server takes.
+#[derive(Clone, PartialEq)]
+pub struct Launch {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    /// The root.
+    pub cwd: PathBuf,
+    /// What is set beside the few variables that every server gets; PATH is always among them, without the workspace.
+    pub env: Vec<(String, String)>,
+    pub transport: Transport,
+    pub address: Option<String>,
+    /// `initializationOptions`; null where there are none.
+    pub initialization: Value,
+    pub settings: ServerSettings,
+    pub client_capabilities: Map<String, Value>,
+    pub replies: BTreeMap<String, Value>,
+    /// Program and arguments for people and logs: variables that may hold a secret stand by their names.
+    pub shown: Vec<String>,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Launch").field("command", &self.shown).field("cwd", &self.cwd).field("env", &names).finish_non_exhaustive()
+    }
+}
+
+/// Why a server cannot be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LaunchError {
+    #[error("{searched}{}", .install.as_ref().map(|install| format!(": {install}")).unwrap_or_default())]
+    NotInstalled {
+        command: String,
+        /// What was looked for and where.
+        searched: String,
+        /// The command that installs it, or what a person has to do.
+        install: Option<String>,
+    },
+    /// The program is part of the repository.
+    #[error("`{}` is part of the workspace, which is not trusted", .program.display())]
+    Untrusted { program: PathBuf },
+    #[error("{field}: {error}")]
+    Expand {
+        /// The key of the definition.
+        field: String,
+        error: ExpandError,
+    },
+    #[error("{field}: {reason}")]
+    Invalid { field: String, reason: String },
+}
+
+/// Finds the program of a definition: an absolute one as it is, a bare one among what langport installed for this
+/// definition, then on PATH outside the workspace.
+///
+/// # Errors
+/// It is not there, or its command cannot be expanded without a root.
+pub fn locate(entry: &Entry, around: &Surroundings) -> Result<Found, LaunchError> {
+    let vars = Variables { entry, around, root: None };
+    vars.locate()
+}
+
+/// Works out how to start a server for a root.
+///
+/// # Errors
+/// The program is missing or part of the repository, or a text cannot be expanded.
+pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Launch, LaunchError> {
+    let def = &entry.def;
+    let venv = Venv::of(root, &around.workspace, around.vars.get("VIRTUAL_ENV"));
+    let vars = Variables { entry, around, root: Some((root, venv)) };
+    let Found { program, .. } = vars.locate()?;
+
+    // Nothing is trusted yet: what switches off the execution of the repository's content always applies.
+    let untrusted = &def.untrusted;
+    let mut args = Vec::new();
+    let mut shown = vec![program.display().to_string()];
+    for (field, list) in [("args", &def.args), ("untrusted.args", &untrusted.args)] {
+        for arg in list {
+            args.extend(vars.text(field, arg)?);
+            shown.extend(vars.shown(field, arg)?);
+        }
+    }
+    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path())]);
+    for (field, table) in [("env", &def.env), ("untrusted.env", &untrusted.env)] {
+        for (name, value) in table {
+            match vars.text(&format!("{field}.{name}"), value)? {
+                Some(value) => env.insert(name.clone(), value),
+                None => env.remove(name),
+            };
+        }
+    }
+    let mut tree = vars.settings("workspace_settings", &def.workspace_settings)?;
+    settings::overlay(&mut tree, vars.settings("untrusted.settings", &untrusted.settings)?);
+    let initialization = vars.map("initialization", &def.initialization)?;
+    Ok(Launch {
+        program,
+        args,
+        cwd: root.to_owned(),
+        env: env.into_iter().collect(),
+        transport: def.transport,
+        address: match &def.address {
+            Some(address) => vars.text("address", address)?,
+            None => None,
+        },
+        initialization: if initialization.is_empty() { Value::Null } else { Value::Object(initialization) },
+        settings: ServerSettings::new(tree, def.unset),
+        client_capabilities: def.client_capabilities.clone(),
+        replies: def.replies.clone(),
+        shown,
+    })
+}
+
+/// The variables of one definition for one root.
+struct Variables<'a> {
+    entry: &'a Entry,
+    around: &'a Surroundings,
+    root: Option<(&'a Path, Option<Venv>)>,
+}
+
+impl Variables<'_> {
+    fn var(&self, name: &str) -> Var {
+        let of_root = |value: &dyn Fn(&Path, Option<&Venv>) -> Option<String>| match &self.root {
+            Some((root, venv)) => value(root, venv.as_ref()).map_or(Var::Absent, Var::Value),
+            None => Var::NotSet,
+        };
+        let path = |path: &Path| path.to_str().map(str::to_owned);
+        match name {
+            "root" => of_root(&|root, _| path(root)),
+            "root_hash" => of_root(&|root, _| {
+                Some(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(root.as_os_str().as_encoded_bytes())))
+            }),
+            "venv" => of_root(&|_, venv| path(&venv?.path)),
+            "venv_site_packages" => of_root(&|_, venv| path(venv?.site_packages.as_ref()?)),
+            _ if self.entry.scope == Scope::Project && !expand::is_plain(name) => Var::NotApproved,
+            _ => self.around.vars.get(name).map_or(Var::NotSet, |value| Var::Value(value.to_owned())),
+        }
+    }
+
+    fn text(&self, field: &str, input: &str) -> Result<Option<String>, LaunchError> {
+        expand::text(input, &|name| self.var(name)).map_err(in_field(field))
+    }
+
+    /// The same for people.
+    fn shown(&self, field: &str, input: &str) -> Result<Option<String>, LaunchError> {
+        let masked = |name: &str| match self.var(name) {
+            Var::Value(_) if self.around.vars.get(name).is_some() && !expand::is_plain(name) => {
+                Var::Value(format!("${{{name}}}"))
+            }
+            other => other,
+        };
+        expand::text(input, &masked).map_err(in_field(field))
+    }
+
+    fn map(&self, field: &str, input: &Map<String, Value>) -> Result<Map<String, Value>, LaunchError> {
+        expand::map(input, &|name| self.var(name)).map_err(in_field(field))
+    }
+
+    fn settings(&self, field: &str, input: &Map<String, Value>) -> Result<Map<String, Value>, LaunchError> {
+        settings::nest(&self.map(field, input)?)
+            .map_err(|conflict| LaunchError::Invalid { field: field.to_owned(), reason: conflict.to_string() })
+    }
+
+    fn locate(&self) -> Result<Found, LaunchError> {
+        let written = &self.entry.def.command;
+        let command = self.text("command", written)?.ok_or_else(|| self.missing(written, format!("`{written}` is not there")))?;
+        let absolute = Path::new(&command).is_absolute() || command.starts_with("~/");
+        if !absolute {
+            let ours = install::bin_dirs(&self.around.dirs, &self.entry.name);
+            if let Ok(program) = lookup::find_program(&command, &ours, &[]) {
+                return Ok(Found { program, ours: true });
+            }
+        }
+        let program = self.around.find(&command).map_err(|error| self.missing(&command, error.to_string()))?;
+        // A path that the user wrote out is the user's choice; one that follows the repository is the repository's.
+        let follows = ["${root", "${venv"].iter().any(|var| written.contains(var)) || self.entry.scope == Scope::Project;
+        if follows && self.around.is_inside(&program) {
+            return Err(LaunchError::Untrusted { program });
+        }
+        Ok(Found { program, ours: false })
+    }
+
+    fn missing(&self, command: &str, searched: String) -> LaunchError {
+        LaunchError::NotInstalled { command: command.to_owned(), searched, install: self.entry.install_hint() }
+    }
+}
+
+fn in_field(field: &str) -> impl FnOnce(ExpandError) -> LaunchError {
+    move |error| LaunchError::Expand { field: field.to_owned(), error }
+}

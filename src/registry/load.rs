@@ -1,0 +1,158 @@
+//! Reading definitions: what is built in, and the folders of the user or of the machine's administrator.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{Definition, Entry, Scope, ScopedName, Source, validate};
+use crate::{config::nearest, sys::dirs::Dirs};
+
+macro_rules! builtin {
+    ($file:literal) => {
+        ($file, include_str!(concat!("../../servers.d/", $file)))
+    };
+}
+
+/// The built-in definitions: of one group, the first that is available serves.
+const BUILTIN: &[(&str, &str)] = &[
+    builtin!("pyright.toml"),
+    builtin!("ruff.toml"),
+    builtin!("ty.toml"),
+];
+
+/// A definition is a small file.
+const MAX_BYTES: u64 = 256 * 1024;
+const MAX_FILES: usize = 500;
+
+/// A definition that is left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{source_file}{}: {what}", .line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct LoadError {
+    pub source_file: String,
+    pub line: Option<usize>,
+    pub what: String,
+}
+
+/// Every definition in order, and those that are left out.
+pub(super) fn load(dirs: &Dirs) -> (Vec<Arc<Entry>>, Vec<LoadError>) {
+    let mut entries = Vec::new();
+    let mut errors = Vec::new();
+    let (folder, scope) = match dirs.managed.is_dir() {
+        // What the administrator set up takes the place of what the user did.
+        true => (dirs.managed.join("servers.d"), Scope::Managed),
+        false => (dirs.config.join("servers.d"), Scope::User),
+    };
+    for path in files(&folder, &mut errors) {
+        let source = Source::File(path.clone());
+        match read(&path) {
+            Ok(text) => add(&text, source, scope, &mut entries, &mut errors),
+            Err(what) => errors.push(LoadError { source_file: source.to_string(), line: None, what }),
+        }
+    }
+    for (file, text) in BUILTIN {
+        add(text, Source::Builtin(file), Scope::Builtin, &mut entries, &mut errors);
+    }
+    (entries, errors)
+}
+
+/// The `*.toml` of a folder by name; a folder that is not there holds none.
+fn files(folder: &Path, errors: &mut Vec<LoadError>) -> Vec<PathBuf> {
+    let mut fail = |what: String| errors.push(LoadError { source_file: folder.display().to_string(), line: None, what });
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            fail(format!("cannot be read: {error}"));
+            return Vec::new();
+        }
+    };
+    let mut paths: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .filter(|path| !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")))
+        .collect();
+    paths.sort();
+    if paths.len() > MAX_FILES {
+        fail(format!("holds {} definitions, of which the first {MAX_FILES} are read", paths.len()));
+        paths.truncate(MAX_FILES);
+    }
+    paths
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let size = path.metadata().map_err(|error| format!("cannot be read: {error}"))?;
+    if !size.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    if size.len() > MAX_BYTES {
+        return Err(format!("is larger than {} KiB", MAX_BYTES / 1024));
+    }
+    std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
+}
+
+fn add(text: &str, source: Source, scope: Scope, entries: &mut Vec<Arc<Entry>>, errors: &mut Vec<LoadError>) {
+    let mut fail = |line, what| errors.push(LoadError { source_file: source.to_string(), line, what });
+    let def = match parse(text) {
+        Ok(def) => def,
+        Err((line, what)) => return fail(line, what),
+    };
+    let issues = validate::issues(&def, scope);
+    if !issues.is_empty() {
+        for issue in issues {
+            fail(line_of(text, &issue.key), format!("`{}` {}", issue.key, issue.what));
+        }
+        return;
+    }
+    let Ok(name) = def.name.parse::<ScopedName>() else { return };
+    let name = name.in_namespace("local");
+    if let Some(other) = entries.iter().find(|entry| entry.name == name) {
+        return fail(line_of(text, "name"), format!("`{name}` is already defined by {}", other.source));
+    }
+    entries.push(Arc::new(Entry { def, name, source, scope }));
+}
+
+/// Reads one definition.
+fn parse(text: &str) -> Result<Definition, (Option<usize>, String)> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        (line, explained(error.message()))
+    })
+}
+
+/// serde's list of everything that could have stood there, made into the one that was meant.
+pub(crate) fn explained(message: &str) -> String {
+    let Some((head, list)) = message.split_once(", expected ") else { return message.to_owned() };
+    let (Some(found), true) = (quoted(head).next(), head.starts_with("unknown ")) else { return message.to_owned() };
+    match nearest::nearest(found, quoted(list)).first() {
+        Some(meant) => format!("{head}: did you mean `{meant}`?"),
+        None => message.to_owned(),
+    }
+}
+
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The line that a key stands on: for messages only, so a look is enough.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let (table, last) = key.rsplit_once('.').map_or((None, key), |(table, last)| (Some(table), last));
+    let mut inside = table.is_none();
+    let mut header = None;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        if let Some(name) = line.strip_prefix('[') {
+            let name = name.split(']').next().unwrap_or_default();
+            inside = Some(name) == table;
+            if name == key || inside {
+                header = Some(number + 1);
+            }
+        } else if inside && line.strip_prefix(last).is_some_and(|rest| rest.trim_start().starts_with(['=', '.'])) {
+            return Some(number + 1);
+        }
+    }
+    header
+}
+
+#[cfg(test)]
+mod tests;
