@@ -94,7 +94,7 @@ fn out_02_many_hints_do_not_hide_one_error() {
     let errors = lp.tool("diagnostics", &json!({"file_path": "a.py", "severity": "error"}));
     assert_eq!(errors.places().len(), 1, "{errors}");
     let hints = lp.tool("diagnostics", &json!({"file_path": "a.py", "severity": "hint"}));
-    hints.contains("2,000 hints");
+    assert!(hints.has("2,000 hints") || hints.has("2000 hints"), "{hints}");
 }
 
 /// A tool, its arguments, the method behind it and its capability.
