@@ -177,6 +177,11 @@ impl Connection {
         }
     }
 
+    /// Why the connection has ended, once it has.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.shared.closed.borrow().clone()
+    }
+
     pub fn is_closed(&self) -> bool {
         self.shared.closed.borrow().is_some()
     }

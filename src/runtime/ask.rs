@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::protocol::{
-    connection::{RequestError, Response},
+    Method, RequestError, Response, Support,
     positions::{Point, Position},
     read::{self, Caps, ReadError},
     uri::path_to_uri,
@@ -90,7 +90,12 @@ impl Session {
     }
 
     fn offers(&self, question: &Question) -> bool {
-        self.heard.record().effective.can(question.query.method(), &question.language, question.file.as_deref())
+        let (record, method) = (self.heard.record(), question.query.method());
+        match &question.file {
+            // A search of the project is no matter of the file that stands for it.
+            Some(file) if method != Method::WorkspaceSymbol => record.effective.can(method, &question.language, file) == Support::Yes,
+            _ => record.effective.offers(method),
+        }
     }
 
     /// Waits until the server is ready, for at most `longest`; tells where it stands then.
@@ -137,7 +142,7 @@ impl Session {
             }
             query => {
                 let params = self.params(query, focus.as_ref())?;
-                let response = self.request_retrying(ground, question, query.method(), &params).await?;
+                let response = self.request_retrying(ground, question, query.method().name(), &params).await?;
                 read_answer(query, response.result()).map_err(|error| Shortfall::Shape(error.to_string()))?
             }
         };
@@ -179,7 +184,7 @@ impl Session {
                 Standing::Ready => Shortfall::Unanswered { after },
             },
             RequestError::Server { code: -32601, .. } => Shortfall::Unsupported(question.query.capability()),
-            RequestError::Server { code, message } => Shortfall::Server { code, message },
+            RequestError::Server { code, message, .. } => Shortfall::Server { code, message },
             RequestError::Closed(_) => self.died(),
             RequestError::Busy | RequestError::Backlog => Shortfall::Busy,
         }

@@ -69,10 +69,9 @@ impl Session {
     }
 
     fn identifiers(&self, question: &Question, mode: DiagnosticMode) -> Vec<Option<String>> {
-        if mode == DiagnosticMode::Push {
-            return Vec::new();
-        }
-        self.heard.record().effective.diagnostic_providers(&question.language, question.file.as_deref())
+        let Some(file) = question.file.as_deref().filter(|_| mode != DiagnosticMode::Push) else { return Vec::new() };
+        let providers = self.heard.record().effective.diagnostic_providers(&question.language, file);
+        providers.into_iter().map(|provider| provider.identifier).collect()
     }
 
     /// Pulls from every provider in parallel.
@@ -112,6 +111,8 @@ impl Session {
         }
         let response = self.request_retrying(ground, question, "textDocument/diagnostic", &params).await?;
         let report = read::report(response.result(), &Caps::default()).map_err(|error| Shortfall::Shape(error.to_string()))?;
+        // Null is no report, and so no clean bill.
+        let report = report.ok_or_else(|| Shortfall::Unanswered { after: focus.sent.at.elapsed() })?;
         let mut record = self.heard.record();
         let version = focus.sent.version;
         match report {

@@ -36,8 +36,13 @@ pub struct SyncRules {
     pub save_text: bool,
 }
 
+/// Tells the rules for a document, by language and path: they may be registered late, and for some files only.
+pub trait Rules: Fn(&str, &Path) -> SyncRules {}
+impl<F: Fn(&str, &Path) -> SyncRules> Rules for F {}
+
 #[derive(Debug)]
 struct Document {
+    language: String,
     version: i32,
     hash: u64,
     serial: u64,
@@ -78,15 +83,15 @@ impl Documents {
 
     /// Brings the server to `text`: opens the file or changes it, and says so when neither was needed. The file counts
     /// as just used; another one is closed where the limit asks for it.
-    pub fn update(&mut self, path: &Path, language: &str, text: &Text, rules: SyncRules, now: Instant, out: &mut Vec<Notice>) -> bool {
+    pub fn update(&mut self, path: &Path, language: &str, text: &Text, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) -> bool {
         self.uses += 1;
         let uses = self.uses;
         if !self.open.contains_key(path) {
             self.make_room(rules, out);
             self.version += 1;
             let version = self.version;
-            self.open.insert(path.to_owned(), Document { version, hash: text.hash, serial: text.serial, used: uses, told: now });
-            if rules.open_close {
+            self.open.insert(path.to_owned(), Document { language: language.to_owned(), version, hash: text.hash, serial: text.serial, used: uses, told: now });
+            if rules(language, path).open_close {
                 out.push(Notice::Open { path: path.to_owned(), language: language.to_owned(), version, text: text.text.clone() });
             }
             return true;
@@ -97,7 +102,7 @@ impl Documents {
     }
 
     /// The same for a file that is open already and has not been asked about: it keeps its place in the order of use.
-    pub fn refresh(&mut self, path: &Path, text: &Text, rules: SyncRules, now: Instant, out: &mut Vec<Notice>) -> bool {
+    pub fn refresh(&mut self, path: &Path, text: &Text, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) -> bool {
         let Some(document) = self.open.get_mut(path) else { return false };
         if text.serial < document.serial || text.hash == document.hash {
             return false;
@@ -107,6 +112,7 @@ impl Documents {
         document.hash = text.hash;
         document.serial = text.serial;
         document.told = now;
+        let rules = rules(&document.language, path);
         if rules.change {
             out.push(Notice::Change { path: path.to_owned(), version: self.version, text: text.text.clone() });
         }
@@ -118,15 +124,15 @@ impl Documents {
     }
 
     /// The file is gone or no longer to be served.
-    pub fn close(&mut self, path: &Path, rules: SyncRules, out: &mut Vec<Notice>) -> bool {
-        let was_open = self.open.remove(path).is_some();
-        if was_open && rules.open_close {
+    pub fn close(&mut self, path: &Path, rules: &impl Rules, out: &mut Vec<Notice>) -> bool {
+        let Some(document) = self.open.remove(path) else { return false };
+        if rules(&document.language, path).open_close {
             out.push(Notice::Close { path: path.to_owned() });
         }
-        was_open
+        true
     }
 
-    fn make_room(&mut self, rules: SyncRules, out: &mut Vec<Notice>) {
+    fn make_room(&mut self, rules: &impl Rules, out: &mut Vec<Notice>) {
         while self.open.len() >= self.limit {
             let Some(oldest) = self.open.iter().min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else { return };
             self.close(&oldest, rules, out);
@@ -138,7 +144,9 @@ impl Documents {
 mod tests {
     use super::*;
 
-    const RULES: SyncRules = SyncRules { open_close: true, change: true, save: true, save_text: false };
+    fn rules(_: &str, _: &Path) -> SyncRules {
+        SyncRules { open_close: true, change: true, save: true, save_text: false }
+    }
 
     fn text(s: &str, serial: u64) -> Text {
         Text { text: s.into(), hash: s.bytes().fold(7, |h, b| h * 31 + u64::from(b)), serial }
@@ -160,12 +168,12 @@ mod tests {
     fn opens_once_changes_on_new_text_and_never_goes_back() {
         let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
         let a = Path::new("/a");
-        assert!(docs.update(a, "python", &text("1", 1), RULES, now, &mut out));
-        assert!(!docs.update(a, "python", &text("1", 2), RULES, now, &mut out));
-        assert!(docs.update(a, "python", &text("2", 3), RULES, now, &mut out));
-        assert!(!docs.update(a, "python", &text("1", 2), RULES, now, &mut out), "an older reading is not told");
-        docs.close(a, RULES, &mut out);
-        assert!(docs.update(a, "python", &text("1", 4), RULES, now, &mut out));
+        assert!(docs.update(a, "python", &text("1", 1), &rules, now, &mut out));
+        assert!(!docs.update(a, "python", &text("1", 2), &rules, now, &mut out));
+        assert!(docs.update(a, "python", &text("2", 3), &rules, now, &mut out));
+        assert!(!docs.update(a, "python", &text("1", 2), &rules, now, &mut out), "an older reading is not told");
+        docs.close(a, &rules, &mut out);
+        assert!(docs.update(a, "python", &text("1", 4), &rules, now, &mut out));
         assert_eq!(brief(&out), ["open /a 1", "change /a 2 2", "save /a false", "close /a", "open /a 3"]);
     }
 
@@ -173,7 +181,7 @@ mod tests {
     fn the_least_recently_used_is_closed() {
         let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
         for name in ["/a", "/b", "/a", "/c"] {
-            docs.update(Path::new(name), "python", &text("1", 1), RULES, now, &mut out);
+            docs.update(Path::new(name), "python", &text("1", 1), &rules, now, &mut out);
         }
         assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b", "open /c 3"]);
         assert_eq!(docs.len(), 2);
@@ -182,7 +190,7 @@ mod tests {
     #[test]
     fn a_server_that_wants_no_documents_is_told_none() {
         let (mut docs, mut out) = (Documents::new(2), Vec::new());
-        let none = SyncRules { open_close: false, change: false, save: false, save_text: false };
+        let none = &|_: &str, _: &Path| SyncRules { open_close: false, change: false, save: false, save_text: false };
         docs.update(Path::new("/a"), "python", &text("1", 1), none, Instant::now(), &mut out);
         docs.update(Path::new("/a"), "python", &text("2", 2), none, Instant::now(), &mut out);
         assert!(out.is_empty());

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -27,7 +27,7 @@ pub struct Ground {
     pub watcher: Arc<Watcher>,
     /// How long the barrier may take before the stat sweep has to do.
     pub barrier: Duration,
-    lines: Mutex<HashMap<PathBuf, (u64, Arc<LineMap>)>>,
+    lines: Mutex<HashMap<Arc<Path>, (u64, Arc<LineMap>)>>,
 }
 
 impl Ground {

@@ -10,11 +10,7 @@ use std::{
 use serde_json::Value;
 use tokio::{sync::watch, time::Instant};
 
-use crate::protocol::{
-    capabilities::Effective,
-    host::{Host, ProgressValue, Told},
-    types::FileRef,
-};
+use crate::protocol::{Effective, Host, ProgressValue, Told, types::FileRef};
 
 use super::{
     readiness::{Readiness, Rule, Standing},
@@ -144,7 +140,9 @@ impl Host for Heard {
                 }
                 Told::Refresh(_) => record.refreshes += 1,
                 Told::Registered(registrations) => record.effective.register(registrations),
-                Told::Unregistered(gone) => record.effective.unregister(&gone),
+                Told::Unregistered(gone) => {
+                    record.effective.unregister(gone.iter().map(|(id, method)| (id.as_str(), method.as_str())));
+                }
                 Told::Other { method, params } => record.readiness.notified(&method, &params),
             }
         }

@@ -108,8 +108,7 @@ impl Session {
         let response = self.request_once(question, hierarchy.step(), &json!({"item": raw})).await?;
         let caps = Caps::default();
         let read = match hierarchy {
-            Hierarchy::IncomingCalls => read::incoming_calls(response.result(), &caps),
-            Hierarchy::OutgoingCalls => read::outgoing_calls(response.result(), &caps),
+            Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls => read::calls(response.result(), &caps),
             Hierarchy::Supertypes | Hierarchy::Subtypes => read::hierarchy_items(response.result(), &caps).map(|items| Capped {
                 items: items.items.into_iter().map(|item| Call { item, sites: Vec::new() }).collect(),
                 total: items.total,

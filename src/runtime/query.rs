@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{
+        Method,
         positions::{Encoding, Point},
         types::{Completions, Diagnostic, HierarchyItem, Hover, Locations, Outline, Signatures, SymbolHits},
     },
@@ -84,21 +85,21 @@ impl Query {
     }
 
     /// The LSP request that asks it (the first one, for trees).
-    pub fn method(&self) -> &'static str {
+    pub fn method(&self) -> Method {
         match self {
-            Self::Diagnostics => "textDocument/diagnostic",
-            Self::Hover { .. } => "textDocument/hover",
-            Self::Locations { target: Target::Definition, .. } => "textDocument/definition",
-            Self::Locations { target: Target::Declaration, .. } => "textDocument/declaration",
-            Self::Locations { target: Target::TypeDefinition, .. } => "textDocument/typeDefinition",
-            Self::Locations { target: Target::Implementation, .. } => "textDocument/implementation",
-            Self::References { .. } => "textDocument/references",
-            Self::Completions { .. } => "textDocument/completion",
-            Self::Signature { .. } => "textDocument/signatureHelp",
-            Self::Outline => "textDocument/documentSymbol",
-            Self::Symbols { .. } => "workspace/symbol",
-            Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => "textDocument/prepareCallHierarchy",
-            Self::Tree { .. } => "textDocument/prepareTypeHierarchy",
+            Self::Diagnostics => Method::Diagnostic,
+            Self::Hover { .. } => Method::Hover,
+            Self::Locations { target: Target::Definition, .. } => Method::Definition,
+            Self::Locations { target: Target::Declaration, .. } => Method::Declaration,
+            Self::Locations { target: Target::TypeDefinition, .. } => Method::TypeDefinition,
+            Self::Locations { target: Target::Implementation, .. } => Method::Implementation,
+            Self::References { .. } => Method::References,
+            Self::Completions { .. } => Method::Completion,
+            Self::Signature { .. } => Method::SignatureHelp,
+            Self::Outline => Method::DocumentSymbol,
+            Self::Symbols { .. } => Method::WorkspaceSymbol,
+            Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => Method::CallHierarchy,
+            Self::Tree { .. } => Method::TypeHierarchy,
         }
     }
 

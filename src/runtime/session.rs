@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{
-        connection::{Connection, Pending, RequestError},
+        self, Connection, FileEvent, Pending, RequestError,
         positions::{Encoding, LineMap},
         uri::path_to_uri,
     },
@@ -24,7 +24,7 @@ use crate::{
     sys::process::Running,
     workspace::{
         disk::{ReadError, Snapshot},
-        watch::{Change, ChangeKind},
+        watch::{Change, Kind},
     },
 };
 
@@ -34,6 +34,7 @@ use super::{
     heard::Heard,
     query::Shortfall,
     stderr::StderrRing,
+    start::exit_of,
     store::Sent,
 };
 
@@ -53,7 +54,6 @@ pub struct Session {
     pub handshake: Duration,
     pub stderr: Arc<StderrRing>,
     pub(super) process: Option<Running>,
-    pub(super) rules: SyncRules,
     pub(super) limits: SessionLimits,
     pub(super) desk: Mutex<Desk>,
     /// Two project-wide answers have agreed since the start.
@@ -123,20 +123,21 @@ impl Session {
         desk.seen = changes.seq;
         let mut notices = Vec::new();
         let now = Instant::now();
+        let rules = |language: &str, path: &Path| self.rules(language, path);
         for path in desk.documents.paths() {
             match ground.read(&path) {
                 Ok(snapshot) => {
-                    desk.documents.refresh(&path, &text_of(&snapshot), self.rules, now, &mut notices);
+                    desk.documents.refresh(&path, &text_of(&snapshot), &rules, now, &mut notices);
                 }
                 Err(_) => {
-                    desk.documents.close(&path, self.rules, &mut notices);
+                    desk.documents.close(&path, &rules, &mut notices);
                 }
             }
         }
         let mut found = None;
         if let Some((path, language)) = focus {
             let snapshot = ground.read(path)?;
-            desk.documents.update(path, language, &text_of(&snapshot), self.rules, now, &mut notices);
+            desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             found = Some((path.to_owned(), ground.lines(&snapshot)));
         }
         let watched = self.watched(&changes.events);
@@ -146,6 +147,16 @@ impl Session {
             let sent = desk.documents.told(&path)?;
             Some(Focus { path, sent, lines, epoch })
         }))
+    }
+
+    fn rules(&self, language: &str, path: &Path) -> SyncRules {
+        let sync = self.heard.record().effective.sync(language, path);
+        SyncRules {
+            open_close: sync.open_close,
+            change: sync.change != protocol::ChangeKind::None,
+            save: sync.save.is_some(),
+            save_text: sync.save.is_some_and(|save| save.include_text),
+        }
     }
 
     /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
@@ -177,16 +188,16 @@ impl Session {
             return Vec::new();
         }
         let record = self.heard.record();
-        let watchers = record.effective.watchers();
+        let roots = [&self.root];
         events
             .iter()
             .filter_map(|change| {
-                let kind = match change.kind {
-                    ChangeKind::Created => 1,
-                    ChangeKind::Changed => 2,
-                    ChangeKind::Deleted => 3,
+                let (event, kind) = match change.kind {
+                    Kind::Created => (FileEvent::Created, 1),
+                    Kind::Changed => (FileEvent::Changed, 2),
+                    Kind::Deleted => (FileEvent::Deleted, 3),
                 };
-                watchers.matches(&change.path, kind).then(|| (path_to_uri(&change.path), kind))
+                record.effective.wants(&change.path, event, &roots).then(|| (path_to_uri(&change.path), kind))
             })
             .collect()
     }
@@ -234,7 +245,7 @@ impl Session {
 
     /// Why nothing more can come from this session.
     pub fn died(&self) -> Shortfall {
-        let exit = self.process.as_ref().and_then(Running::exit);
+        let exit = self.process.as_ref().and_then(exit_of);
         let reason = match (exit, self.wire.close_reason()) {
             (Some(exit), _) => exit.to_string(),
             (None, Some(reason)) => reason.to_string(),

@@ -19,16 +19,15 @@ use tokio::{
 
 use crate::{
     protocol::{
-        capabilities::client_capabilities,
-        connection::{Connection, RequestError, Streams, WireLimits},
+        Connection, Effective, RequestError, Streams, WireLimits, client_capabilities,
         uri::path_to_uri,
     },
     registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
-    sys::process::{self, Running, Spawn},
+    sys::process::{self, Exit, Running, Spawn},
 };
 
 use super::{
-    documents::{Documents, SyncRules},
+    documents::Documents,
     ground::Ground,
     heard::{Heard, Settings},
     query::Shortfall,
@@ -73,7 +72,7 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
     let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()]));
     // The watcher's changes from here on are told: the server reads the project itself from now.
-    let seen = starter.ground.watcher.now();
+    let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };
     let wire = Connection::open(streams, heard.clone(), limits);
     let params = initialize(&launch, root, &folder);
@@ -83,7 +82,7 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
         Err(error) => Err(error),
     };
     let result = match answer {
-        Ok(response) => serde_json::from_slice::<Value>(response.result()).map_err(|error| format!("its answer to initialize is no JSON: {error}")),
+        Ok(response) => Effective::from_initialize(response.result()).map_err(|error| format!("its answer to initialize is no JSON: {error}")),
         Err(error) => Err(handshake_failure(starter, error, process.as_ref()).await),
     };
     let result = match result {
@@ -96,13 +95,11 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
             return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) });
         }
     };
-    let (encoding, rules) = {
+    let encoding = {
         let mut record = heard.record();
-        record.effective.initialize(result);
+        record.effective.set_static(result);
         record.readiness.restart_clock(Instant::now());
-        let sync = record.effective.sync();
-        let rules = SyncRules { open_close: sync.open_close, change: sync.change, save: sync.save, save_text: sync.save_text };
-        (record.effective.encoding(), rules)
+        record.effective.encoding()
     };
     let died = |_| Shortfall::NotStarted { reason: "it closed its connection during the handshake".into(), stderr: stderr.last(STDERR_LINES) };
     wire.notify("initialized", &json!({})).map_err(died)?;
@@ -122,7 +119,6 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
         handshake: began.elapsed(),
         stderr,
         process,
-        rules,
         limits: SessionLimits {
             request_timeout: starter.request_timeout,
             settle: diagnostics.settle_ms.map_or(starter.settle, Duration::from_millis),
@@ -186,11 +182,11 @@ async fn open(launch: &Launch, stderr: &Arc<StderrRing>, starts: &AtomicU64, dea
     };
     let mut running = process::spawn(spawn).await.map_err(|error| error.to_string())?;
     starts.fetch_add(1, Ordering::Relaxed);
-    if let Some(pipe) = running.stderr.take() {
+    if let Some(pipe) = running.take_stderr() {
         stderr.follow(pipe);
     }
     let Some(socket) = socket else {
-        let (Some(input), Some(output)) = (running.stdout.take(), running.stdin.take()) else {
+        let (Some(input), Some(output)) = (running.take_stdout(), running.take_stdin()) else {
             return Err("its pipes could not be opened".into());
         };
         return Ok((Streams { input: Box::new(input), output: Box::new(output) }, Some(running)));
@@ -199,10 +195,12 @@ async fn open(launch: &Launch, stderr: &Arc<StderrRing>, starts: &AtomicU64, dea
         match TcpStream::connect(socket).await {
             Ok(stream) => return Ok((of_socket(stream), Some(running))),
             Err(error) if Instant::now() >= deadline => return Err(format!("no connection to {socket}: {error}")),
-            Err(_) => match running.exit() {
-                Some(exit) => return Err(exit.to_string()),
-                None => sleep(CONNECT).await,
-            },
+            Err(_) => {
+                if let Some(exit) = exit_of(&running) {
+                    return Err(exit.to_string());
+                }
+                sleep(CONNECT).await;
+            }
         }
     }
 }
@@ -241,11 +239,24 @@ async fn handshake_failure(starter: &Starter, error: RequestError, process: Opti
         RequestError::Timeout { .. } => slow(starter),
         RequestError::Closed(reason) => {
             let exit = match process {
-                Some(process) => timeout(Duration::from_millis(500), process.wait()).await.ok(),
+                Some(process) => ended(process, Duration::from_millis(500)).await,
                 None => None,
             };
             exit.map_or_else(|| reason.to_string(), |exit| exit.to_string())
         }
         other => format!("it refused initialize: {other}"),
     }
+}
+
+/// How a process ended, if it has.
+pub(super) fn exit_of(process: &Running) -> Option<Exit> {
+    *process.exited().borrow()
+}
+
+/// How a process ended, if it does within `longest`.
+pub(super) async fn ended(process: &Running, longest: Duration) -> Option<Exit> {
+    let mut exited = process.exited();
+    let exit = timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
+    let exit = *exit;
+    exit
 }

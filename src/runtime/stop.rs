@@ -2,9 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::timeout;
-
-use super::session::Session;
+use super::{session::Session, start::ended};
 
 /// Of the whole time for shutting down, the part that the `shutdown` request may take.
 const ASK: f32 = 0.4;
@@ -15,7 +13,7 @@ impl Session {
     /// Gives a process whose pipe has closed a moment to leave its exit status and last words.
     pub(super) async fn settle_death(&self) {
         if let Some(process) = &self.process {
-            let _ = timeout(Duration::from_millis(500), process.wait()).await;
+            ended(process, Duration::from_millis(500)).await;
         }
     }
 }
@@ -24,14 +22,14 @@ impl Session {
 pub(super) async fn stop(session: &Arc<Session>, total: Duration) {
     if !total.is_zero() && !session.wire.is_closed() {
         // Servers differ on whether null parameters are an error here: none at all are right for all of them.
-        if let Ok(pending) = session.wire.request_bare("shutdown", total.mul_f32(ASK)) {
+        if let Ok(pending) = session.wire.request("shutdown", &(), total.mul_f32(ASK)) {
             let _ = pending.await;
         }
-        let _ = session.wire.notify_bare("exit");
+        let _ = session.wire.notify("exit", &());
         // Some servers end on end of input only.
         session.wire.close();
         if let Some(process) = &session.process {
-            let _ = timeout(total.mul_f32(LEAVE), process.wait()).await;
+            ended(process, total.mul_f32(LEAVE)).await;
         }
     }
     session.wire.close();

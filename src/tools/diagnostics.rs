@@ -31,9 +31,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let file = ask.file(&given)?;
     let serving = ask.serving(&file)?;
     let question = ask.question(&file, Query::Diagnostics);
-    // One primary speaks for its group; linters add what they find.
-    let primary = serving.primaries.iter().take(if ask.engine.bound.is_explicit() { usize::MAX } else { 1 });
-    let asked = primary.chain(&serving.linters).map(|(entry, root)| ask.ask(entry, root, &question));
+    let asked = serving.answering.iter().chain(&serving.linters).map(|(entry, root)| ask.ask(entry, root, &question));
     let heard: Vec<Heard> = join_all(asked).await;
     let heard = without_the_unsupporting(heard);
     let servers: Vec<ServerVerdict> = heard.iter().map(|one| ask.part(one)).collect();

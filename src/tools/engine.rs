@@ -12,7 +12,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
     binding::Bound,
-    registry::{self, Entry, Registry, Surroundings},
+    language::Overrides,
+    registry::{self, Capability, Entry, Registry, Surroundings},
     runtime::{
         ground::Ground,
         instance::State,
@@ -25,9 +26,9 @@ use crate::{
 use super::{
     ToolCall, ToolId, Tools,
     caller::Caller,
-    file::File,
+    file::{File, failure},
     languages::Present,
-    outcome::{Failure, Outcome},
+    outcome::{Code, Failure, Outcome},
     progress::ProgressSink,
 };
 
@@ -43,16 +44,25 @@ pub struct Engine {
     pub(super) around: Surroundings,
     pub(super) pool: Arc<Pool>,
     pub(super) ground: Arc<Ground>,
+    pub(super) languages: Arc<Overrides>,
     pub(super) limits: ToolLimits,
     pub(super) present: Present,
     pub(super) load_errors: Vec<String>,
 }
 
 /// The limits of answers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ToolLimits {
     /// Diagnostics of one file on one page.
     pub diagnostics_file: usize,
+    /// What servers may be asked for; empty: everything.
+    pub capabilities: Vec<Capability>,
+}
+
+impl ToolLimits {
+    fn allows(&self, tool: ToolId) -> bool {
+        self.capabilities.is_empty() || tool.capability().is_none_or(|capability| self.capabilities.contains(&capability))
+    }
 }
 
 /// One call on its way.
@@ -71,18 +81,19 @@ impl Engine {
         bound: Bound,
         around: Surroundings,
         pool: Arc<Pool>,
+        languages: Overrides,
         limits: ToolLimits,
         load_errors: Vec<String>,
     ) -> Arc<Self> {
         let ground = pool.ground().clone();
-        Arc::new(Self { registry, bound, around, pool, ground, limits, present: Present::default(), load_errors })
+        Arc::new(Self { registry, bound, around, pool, ground, languages: Arc::new(languages), limits, present: Present::default(), load_errors })
     }
 
     /// The tools that the bound definitions can serve: those declared, or all where a definition declares nothing.
     pub fn offered(&self) -> Vec<ToolId> {
         ToolId::ALL
             .into_iter()
-            .filter(|tool| tool.capability().is_none_or(|capability| self.bound.entries().iter().any(|entry| entry.may(capability))))
+            .filter(|tool| self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.bound.may(capability)))
             .collect()
     }
 
@@ -105,6 +116,10 @@ impl Engine {
         let deadline = Instant::now() + call.caller.max_wait.saturating_sub(SLACK);
         let ask = Ask { engine: self, tool: call.tool, caller: &call.caller, progress: &call.progress, deadline };
         let arguments = &call.arguments;
+        if !self.limits.allows(call.tool) {
+            let next = "the capabilities that it was started with leave this one out";
+            return Err(failure(Code::Refused, format!("{} is not allowed here", call.tool.canonical()), next));
+        }
         match call.tool {
             ToolId::Diagnostics => super::diagnostics::run(&ask, arguments).await,
             ToolId::Hover => super::hover::run(&ask, arguments).await,
@@ -181,7 +196,7 @@ impl Ask<'_> {
         let serving = self.serving(file)?;
         let question = self.question(file, query);
         let mut last = None;
-        for (entry, root) in &serving.primaries {
+        for (entry, root) in &serving.answering {
             let heard = self.ask(entry, root, &question).await;
             let unsupported = matches!(heard.result, Err(Shortfall::Unsupported(_)));
             if !unsupported {

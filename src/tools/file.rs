@@ -1,9 +1,12 @@
 //! A file that a call is about: inside the workspace, read, with its language; and which definitions serve it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
-    language,
+    binding::Fit,
     protocol::positions::LineMap,
     registry::{self, Entry},
     workspace::{disk::ReadError, roots::PathError},
@@ -11,7 +14,7 @@ use crate::{
 
 use super::{
     args::invalid,
-    engine::Ask,
+    engine::{Ask, Engine},
     outcome::{Code, Failure},
     short::no_server,
 };
@@ -34,8 +37,23 @@ pub(super) struct File {
 #[derive(Debug, Default)]
 pub(super) struct Serving {
     /// In the order in which they are asked.
-    pub primaries: Vec<(Arc<Entry>, PathBuf)>,
+    pub answering: Vec<(Arc<Entry>, PathBuf)>,
     pub linters: Vec<(Arc<Entry>, PathBuf)>,
+}
+
+impl Engine {
+    /// Who serves a file of a language below a root of the workspace.
+    pub(super) fn route(&self, path: &Path, language: &str, ceiling: &Path) -> Serving {
+        let root = |entry: &Entry| registry::root_of(path, &entry.def.root, ceiling);
+        let fit = |entry: &Entry| match root(entry) {
+            None => Fit::Never,
+            Some(_) if self.available(entry) => Fit::Ready,
+            Some(_) => Fit::Missing,
+        };
+        let chosen = self.bound.for_file(path, (!language.is_empty()).then_some(language), fit);
+        let rooted = |entry: &Arc<Entry>| root(entry).map(|root| (entry.clone(), root));
+        Serving { answering: chosen.answering().filter_map(rooted).collect(), linters: chosen.linters.iter().filter_map(rooted).collect() }
+    }
 }
 
 impl Ask<'_> {
@@ -59,17 +77,17 @@ impl Ask<'_> {
             match error {
                 ReadError::NotFound { .. } => failure(Code::NotFound, what, "give the path of an existing file"),
                 ReadError::TooLarge { .. } => failure(Code::Unavailable, what, "read it with another tool: language servers are not given files of this size"),
+                ReadError::Special(_) => failure(Code::Invalid, what, "give the path of a text file"),
                 ReadError::Directory { .. } => failure(Code::Invalid, what, "give the path of a file"),
                 ReadError::Binary { .. } => failure(Code::Invalid, what, "give the path of a text file"),
                 ReadError::Io { .. } => failure(Code::Failed, what, "check the file's permissions"),
             }
         })?;
-        let bound = &engine.bound;
         let first_line = || snapshot.text.lines().next().map(str::to_owned);
-        let language = bound.language_of(&located.path).or_else(|| language::detect(&located.path, first_line).map(|id| id.to_string()));
+        let language = engine.languages.detect(&located.path, first_line).map(str::to_owned);
         Ok(File {
             shown: engine.ground.roots.display(&located.path),
-            ceiling: engine.ground.roots.path(located.root).to_owned(),
+            ceiling: engine.ground.roots.all()[located.root].path.clone(),
             path: located.path,
             language: language.unwrap_or_default(),
             lines: engine.ground.lines(&snapshot),
@@ -82,15 +100,8 @@ impl Ask<'_> {
     /// `unavailable` when no definition does.
     pub fn serving(&self, file: &File) -> Result<Serving, Failure> {
         let engine = self.engine;
-        let chosen = engine.bound.for_language(&file.language, |entry| engine.available(entry));
-        let rooted = |entries: Vec<Arc<Entry>>| -> Vec<(Arc<Entry>, PathBuf)> {
-            entries
-                .into_iter()
-                .filter_map(|entry| registry::root_of(&file.path, &entry.def.root, &file.ceiling).map(|root| (entry, root)))
-                .collect()
-        };
-        let serving = Serving { primaries: rooted(chosen.primaries), linters: rooted(chosen.linters) };
-        if serving.primaries.is_empty() && serving.linters.is_empty() {
+        let serving = engine.route(&file.path, &file.language, &file.ceiling);
+        if serving.answering.is_empty() && serving.linters.is_empty() {
             return Err(no_server(self, file));
         }
         Ok(serving)

@@ -111,7 +111,7 @@ impl Ask<'_> {
             );
             if let Some(outline) = outline {
                 let names = outline.symbols.iter().map(|symbol| symbol.name.as_str());
-                let near = crate::registry::nearest::nearest(path.name(), names);
+                let near = crate::config::nearest::nearest(path.name(), names);
                 not_found.details.extend((!near.is_empty()).then(|| format!("similar: {}", near.join(", "))));
             }
             return Err(not_found);

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use crate::{
     protocol::{positions::Encoding, types::SymbolHit},
-    registry::{self, Capability, Entry},
+    registry::{Capability, Entry},
     runtime::query::{Answer, Query, Question, Reply},
 };
 
@@ -81,9 +81,8 @@ impl Ask<'_> {
         let engine = self.engine;
         let samples = engine.present.samples(&engine.ground.roots, &engine.languages).await;
         let mut targets: Vec<(Arc<Entry>, PathBuf, PathBuf, String)> = Vec::new();
-        for sample in samples {
-            for entry in self.engine.answering(&sample.path, &sample.language, &sample.ceiling) {
-                let Some(root) = registry::root_of(&sample.path, &entry.def.root, &sample.ceiling) else { continue };
+        for sample in samples.iter() {
+            for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
                 let known = targets.iter().any(|(own, at, ..)| own.name == entry.name && *at == root);
                 if !known && entry.may(Capability::WorkspaceSymbols) && targets.len() < SERVERS {
                     targets.push((entry, root, sample.path.clone(), sample.language.clone()));

@@ -94,7 +94,7 @@ fn routing(ask: &Ask<'_>, given: &str) -> Result<Vec<String>, Failure> {
     let mut notes = vec![format!("{}: language {language}", file.shown)];
     match ask.serving(&file) {
         Ok(serving) => {
-            for (role, list) in [("answers", &serving.primaries), ("adds diagnostics", &serving.linters)] {
+            for (role, list) in [("answers", &serving.answering), ("adds diagnostics", &serving.linters)] {
                 for (entry, root) in list {
                     let root = ask.engine.ground.roots.display(root);
                     notes.push(format!("{} {role}; root {}", ask.engine.display(entry), if root.is_empty() { "." } else { &root }));

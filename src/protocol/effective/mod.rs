@@ -74,6 +74,12 @@ impl Effective {
         Ok(Self { result: serde_json::from_slice(result)?, ..Self::default() })
     }
 
+    /// Takes the `initialize` result beside what was registered already: some servers register before they answer.
+    pub fn set_static(&mut self, told: Self) {
+        self.result = told.result;
+        self.revision += 1;
+    }
+
     /// The `initialize` result as it came.
     pub fn initialize_result(&self) -> &Value {
         &self.result
