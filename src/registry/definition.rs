@@ -180,8 +180,8 @@ pub struct Ready {
     pub grace_ms: u64,
     /// The longest wait for the signal: after it, answers say that the project is still being loaded.
     pub timeout_ms: u64,
-    /// No signal of this server proves that it has loaded everything: questions about the whole project are asked until
-    /// two answers agree.
+    /// No signal of this server proves that it knows every file: each question about the whole project is asked until two
+    /// answers agree, also later, since files come and go.
     pub agree: bool,
 }
 
@@ -217,7 +217,7 @@ pub struct Diagnostics {
     pub empty_ms: Option<u64>,
     /// It checks more after a save: a text is not fully checked before its `didSave`.
     pub on_save: bool,
-    /// What makes it look again at a file whose dependency has changed.
+    /// What makes it look again at a file whose dependency has changed, where it pushes.
     pub retrigger: Retrigger,
     /// What makes a silent server speak, to prove that nothing has changed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -185,20 +185,16 @@ fn cut_texts(value: &mut Value, cap: usize) {
     }
 }
 
-/// The schema of the structured content: one for every tool, flat.
+/// The schema of the structured content: one for every tool, flat, and no longer than a program needs to rely on it.
 pub fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
             "verdict": {"type": "string"},
-            "servers": {"type": "array", "items": {"type": "object"}},
             "summary": {"type": "string"},
-            "notes": {"type": "array", "items": {"type": "string"}},
             "items": {"type": "array", "items": {"type": "object"}},
-            "offset": {"type": "integer"},
-            "total": {"type": "integer"},
             "cursor": {"type": "string"}
         },
-        "required": ["verdict", "servers", "summary", "items"]
+        "required": ["verdict", "summary", "items"]
     })
 }

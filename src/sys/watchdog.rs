@@ -98,7 +98,7 @@ mod linux {
     }
 
     pub(super) fn run(args: &[OsString]) -> i32 {
-        let Some(mut socket) = args.first().and_then(|fd| socket(fd)) else { return 64 };
+        let Some(mut socket) = args.first().and_then(socket) else { return 64 };
         let [_, cwd, program, rest @ ..] = args else { return 64 };
         // Out of the reach of the terminal's signals, and the parent of every orphan below.
         rustix::process::setsid().ok();
@@ -173,7 +173,7 @@ mod linux {
 
         /// Takes leave of all children that have ended, the server and orphans alike.
         fn reap(&mut self) {
-            while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+            while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
                 if pid == self.server {
                     self.told = true;
                     let exit = Exit { code: status.exit_status(), signal: status.terminating_signal() };

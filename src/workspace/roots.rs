@@ -7,6 +7,9 @@ use std::path::{Component, Path, PathBuf};
 use crate::sys::env;
 use crate::workspace::uri;
 
+/// More than any system takes.
+const LONGEST: usize = 4096;
+
 /// A folder that langport may look into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
@@ -161,6 +164,9 @@ impl Roots {
         if trimmed.is_empty() {
             return Err(invalid(given, "it is empty"));
         }
+        if given.len() > LONGEST {
+            return Err(invalid(given, "it is too long"));
+        }
         if given.contains('\0') {
             return Err(invalid(given, "it holds a NUL character"));
         }
@@ -210,30 +216,30 @@ fn invalid(given: &str, why: &'static str) -> PathError {
 /// The canonical path and whether it exists. Of what does not exist, the nearest existing parent is resolved, and
 /// the rest, with its `..` taken literally, follows. A dangling link counts as what it points to.
 fn settle(path: &Path) -> io::Result<(PathBuf, bool)> {
-    settle_links(path, 0)
-}
-
-fn settle_links(path: &Path, links: u32) -> io::Result<(PathBuf, bool)> {
-    if let Ok(canonical) = path.canonicalize() {
-        return Ok((canonical, true));
+    let mut path = path.to_owned();
+    // As many as the kernel follows.
+    for links in 0..40 {
+        let mut rest: Vec<Component<'_>> = Vec::new();
+        let mut at = &*path;
+        let target = loop {
+            if let Ok(mut settled) = at.canonicalize() {
+                for part in rest.iter().rev() {
+                    match part {
+                        Component::ParentDir => drop(settled.pop()),
+                        part => settled.push(part),
+                    }
+                }
+                return Ok((settled, links == 0 && rest.is_empty()));
+            }
+            if let Ok(target) = at.read_link() {
+                break at.parent().unwrap_or(at).join(target);
+            }
+            rest.extend(at.components().next_back());
+            at = at.parent().ok_or(io::ErrorKind::NotFound)?;
+        };
+        path = rest.iter().rev().fold(target, |path, part| path.join(part));
     }
-    if links > 40 {
-        return Err(io::Error::other("too many links"));
-    }
-    if let Ok(target) = path.read_link() {
-        let parent = path.parent().unwrap_or(Path::new("/"));
-        return settle_links(&parent.join(target), links + 1).map(|(path, _)| (path, false));
-    }
-    let Some(parent) = path.parent() else { return Err(io::ErrorKind::NotFound.into()) };
-    let (mut settled, _) = settle_links(parent, links)?;
-    match path.components().next_back() {
-        Some(Component::ParentDir) => {
-            settled.pop();
-        }
-        Some(Component::Normal(name)) => settled.push(name),
-        _ => {}
-    }
-    Ok((settled, false))
+    Err(io::Error::other("too many links"))
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    fn check(ours: &[(&str, &str)], extra: &[&str], set: &[(&str, &str)], expected: Expect) {
+    fn check(ours: &[(&str, &str)], extra: &[&str], set: &[(&str, &str)], expected: &Expect) {
         let extra: Vec<String> = extra.iter().map(|&name| name.to_owned()).collect();
         let set: Vec<(String, String)> = set.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())).collect();
         let env = allowed(&ours.iter().copied().collect(), &extra, &set);
@@ -104,8 +104,8 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://x"),
             ("DYLD_INSERT_LIBRARIES", "/evil"),
         ];
-        check(&ours, &[], &[], expect!["LC_ALL=C PATH=/bin XDG_CACHE_HOME=/x"]);
-        check(&ours, &["GITHUB_TOKEN"], &[("PATH", "/a"), ("A", "1"), ("A", "2")], expect![
+        check(&ours, &[], &[], &expect!["LC_ALL=C PATH=/bin XDG_CACHE_HOME=/x"]);
+        check(&ours, &["GITHUB_TOKEN"], &[("PATH", "/a"), ("A", "1"), ("A", "2")], &expect![
             "GITHUB_TOKEN=secret LC_ALL=C XDG_CACHE_HOME=/x PATH=/a A=2"
         ]);
     }

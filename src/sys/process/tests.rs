@@ -76,7 +76,7 @@ async fn dropping_kills_grandchildren_in_their_own_sessions() {
 struct Broken(tempfile::TempDir);
 
 impl Broken {
-    async fn check(&self, name: &str, content: &str, mode: u32, cwd: &str, expected: Expect) {
+    async fn check(&self, name: &str, content: &str, mode: u32, cwd: &str, expected: &Expect) {
         let path = self.0.path().join(name);
         if !content.is_empty() {
             files::write(&path, content.as_bytes()).unwrap();
@@ -90,10 +90,10 @@ impl Broken {
 #[tokio::test]
 async fn what_cannot_be_executed_is_an_error_and_says_why() {
     let b = Broken(tempfile::tempdir().unwrap());
-    b.check("none", "", 0, "/", expect!["cannot start TMP/none: no such file"]).await;
-    b.check("plain", "x", 0o644, "/", expect!["cannot start TMP/plain: it, or the interpreter that its first line names, is not executable"]).await;
-    b.check("shebang", "#!/no/such\n", 0o755, "/", expect!["cannot start TMP/shebang: the interpreter that its first line names does not exist"]).await;
-    b.check("text", "echo hello\n", 0o755, "/", expect!["cannot start TMP/text: it is no program for this machine, and no script with a `#!` line"]).await;
-    b.check(".", "", 0, "/", expect!["cannot start TMP/.: it is a folder"]).await;
-    b.check("sh", "#!/bin/sh\n", 0o755, "/no/such", expect!["cannot start TMP/sh in /no/such: no such folder"]).await;
+    b.check("none", "", 0, "/", &expect!["cannot start TMP/none: no such file"]).await;
+    b.check("plain", "x", 0o644, "/", &expect!["cannot start TMP/plain: it, or the interpreter that its first line names, is not executable"]).await;
+    b.check("shebang", "#!/no/such\n", 0o755, "/", &expect!["cannot start TMP/shebang: the interpreter that its first line names does not exist"]).await;
+    b.check("text", "echo hello\n", 0o755, "/", &expect!["cannot start TMP/text: it is no program for this machine, and no script with a `#!` line"]).await;
+    b.check(".", "", 0, "/", &expect!["cannot start TMP/.: it is a folder"]).await;
+    b.check("sh", "#!/bin/sh\n", 0o755, "/no/such", &expect!["cannot start TMP/sh in /no/such: no such folder"]).await;
 }

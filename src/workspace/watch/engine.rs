@@ -47,6 +47,19 @@ pub(super) struct Engine {
     pub(super) root_gone: bool,
     /// Counts the times that everything is looked through.
     round: u32,
+    /// Since when changes are looked for, while they are.
+    unfinished: Option<i128>,
+    /// Everything has been looked through once: a folder that is unknown then is new.
+    complete: bool,
+}
+
+/// One time that everything is looked through.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) number: u32,
+    pub(super) start: i128,
+    /// The folders that are still to be looked through.
+    pub(super) left: VecDeque<Arc<Path>>,
 }
 
 #[derive(Debug)]
@@ -79,6 +92,8 @@ impl Engine {
             lost: false,
             root_gone: false,
             round: 0,
+            unfinished: None,
+            complete: false,
         }
     }
 
@@ -99,10 +114,13 @@ impl Engine {
         }
     }
 
-    /// Begins to look through everything; returns the number of this round, and where to begin.
-    pub(super) fn begin_round(&mut self) -> (u32, VecDeque<Arc<Path>>) {
+    /// Begins to look through everything for what changed after `start`, or after the start of a round that was not
+    /// brought to its end.
+    pub(super) fn begin_round(&mut self, start: i128) -> Round {
+        let start = self.unfinished.map_or(start, |earlier| earlier.min(start));
+        self.unfinished = Some(start);
         self.round += 1;
-        (self.round, self.tops.iter().map(|top| Arc::from(&**top)).collect())
+        Round { number: self.round, start, left: self.tops.iter().map(|top| Arc::from(&**top)).collect() }
     }
 
     pub(super) fn round(&self) -> u32 {
@@ -123,6 +141,18 @@ impl Engine {
                 self.record(&path, Kind::Deleted, true);
             }
         }
+        self.unfinished = None;
+        self.complete = true;
+    }
+
+    /// Looks through one folder of a round; returns the folders in it.
+    pub(super) fn visit_in_round(&mut self, folder: &Arc<Path>, start: i128) -> Vec<Arc<Path>> {
+        let new = self.complete && !self.watches(folder);
+        if new && !self.tops.iter().any(|top| **top == **folder) {
+            self.record(folder, Kind::Created, true);
+        }
+        let below = self.visit(folder, if new { Visit::New } else { Visit::Since(start) });
+        below.into_iter().map(|(folder, _)| folder).collect()
     }
 
     /// Makes of read bytes what they mean.
@@ -139,7 +169,12 @@ impl Engine {
             return;
         }
         if event.flags.contains(ReadFlags::IGNORED) {
-            self.forget(event.watch);
+            // We did not end this watch: the folder is gone. Its parent's word comes later, if it has one.
+            if let Some(folder) = self.folders.get(&event.watch) {
+                let path = Arc::clone(&folder.path);
+                self.forget(event.watch);
+                self.record(&path, Kind::Deleted, true);
+            }
             return;
         }
         let Some(folder) = self.folders.get(&event.watch) else { return };
@@ -213,10 +248,15 @@ impl Engine {
     }
 
     /// Watches one folder, lists it, reports what is to be reported, and returns the folders in it.
-    pub(super) fn visit(&mut self, folder: &Arc<Path>, visit: Visit) -> Vec<(Arc<Path>, Visit)> {
+    fn visit(&mut self, folder: &Arc<Path>, visit: Visit) -> Vec<(Arc<Path>, Visit)> {
         let known = self.watches(folder);
-        let visit = if visit == Visit::Again && !known { Visit::New } else { visit };
         let Some(watch) = self.watch(folder) else { return Vec::new() };
+        let visit = if visit == Visit::Again && !known {
+            self.record(folder, Kind::Created, true);
+            Visit::New
+        } else {
+            visit
+        };
         let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
         let (mut names, mut files, mut below) = (Vec::new(), Vec::new(), Vec::new());
         let mut source = false;
@@ -232,8 +272,8 @@ impl Engine {
             match visit {
                 Visit::New => files.push((entry.path(), if before { Kind::Changed } else { Kind::Created })),
                 Visit::Since(start) => {
-                    let new = known && !before;
-                    if let Some(kind) = entry.metadata().ok().and_then(|metadata| changed(&metadata, start, new)) {
+                    let before = known.then_some(before);
+                    if let Some(kind) = entry.metadata().ok().and_then(|metadata| changed(&metadata, start, before)) {
                         files.push((entry.path(), kind));
                     }
                 }
@@ -332,17 +372,20 @@ impl Engine {
     }
 }
 
-/// What to report of a file that is there, if `start` is when we began to look. `new` says that it was not there.
-fn changed(metadata: &std::fs::Metadata, start: i128, new: bool) -> Option<Kind> {
-    if new {
-        return Some(Kind::Created);
+/// What to report of a file that is there, if `start` is when we began to look. `before` says whether it was there,
+/// where that is known.
+fn changed(metadata: &std::fs::Metadata, start: i128, before: Option<bool>) -> Option<Kind> {
+    let late = files::identity(metadata).ctime_ns >= start;
+    let born = || {
+        let born = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        i128::try_from(born.as_nanos()).ok()
+    };
+    match before {
+        Some(false) => Some(Kind::Created),
+        Some(true) => late.then_some(Kind::Changed),
+        None if late && born().is_some_and(|born| born >= start) => Some(Kind::Created),
+        None => late.then_some(Kind::Changed),
     }
-    if files::identity(metadata).ctime_ns < start {
-        return None;
-    }
-    let born = metadata.created().ok().and_then(|born| born.duration_since(std::time::UNIX_EPOCH).ok());
-    let after = born.is_some_and(|born| i128::try_from(born.as_nanos()).is_ok_and(|born| born >= start));
-    Some(if after { Kind::Created } else { Kind::Changed })
 }
 
 fn hash(name: &OsStr) -> u32 {

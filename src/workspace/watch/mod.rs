@@ -11,7 +11,8 @@ mod queue;
 mod rules;
 #[cfg(target_os = "linux")]
 mod service;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 
 use std::path::{Path, PathBuf};

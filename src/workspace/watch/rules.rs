@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::sys::files;
 
-    fn check(tree: &[(&str, &str)], patterns: &[&str], folders: &[&str], expected: Expect) {
+    fn check(tree: &[(&str, &str)], patterns: &[&str], folders: &[&str], expected: &Expect) {
         let tmp = tempfile::tempdir().unwrap();
         let top = tmp.path().canonicalize().unwrap();
         let root = top.join("repo/ws");
@@ -176,14 +176,14 @@ mod tests {
             ("ws/kept/.gitignore", "!gen\n"),
         ];
         let folders = ["src", "out", "build", "kept", "kept/build", "kept/gen", "gen", "private", ".git", "a/gen"];
-        check(&tree, &[], &folders, expect!["src kept kept/build kept/gen"]);
+        check(&tree, &[], &folders, &expect!["src kept kept/build kept/gen"]);
     }
 
     #[test]
     fn what_tools_mark_and_what_the_user_takes_back() {
         let tree = [("ws/target/CACHEDIR.TAG", ""), ("ws/env/pyvenv.cfg", ""), ("ws/src/a", "")];
         let folders = ["src", "target", "env", "node_modules", "src/__pycache__", ".git", "docs"];
-        check(&tree, &[], &folders, expect!["src docs"]);
-        check(&tree, &["!node_modules", "!target", "!.git", "/docs"], &folders, expect!["src target node_modules"]);
+        check(&tree, &[], &folders, &expect!["src docs"]);
+        check(&tree, &["!node_modules", "!target", "!.git", "/docs"], &folders, &expect!["src target node_modules"]);
     }
 }

@@ -5,7 +5,6 @@
 //! the barrier. No cookie file is needed to find the place in the queue, and where nothing waits there, one `ioctl`
 //! tells.
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::sync::watch;
 
-use super::engine::{Engine, Visit};
+use super::engine::{Engine, Round};
 use super::log::Log;
 use super::queue::Queue;
 use super::rules::Rules;
@@ -78,7 +77,7 @@ impl Service {
             blind: roots.iter().find_map(|root| without_events(root)),
         });
         let service = Service { shared: Arc::clone(&shared) };
-        let round = shared.engine().begin_round();
+        let round = shared.engine().begin_round(files::now_ns() - TICK_NS);
         Shared::walk(&shared, round)?;
         std::thread::Builder::new().name("watch-events".into()).spawn(move || Shared::run(&shared))?;
         Ok(service)
@@ -115,6 +114,12 @@ impl Service {
         engine.watches(path)
     }
 
+    /// Keeps the event thread from its work.
+    #[cfg(test)]
+    pub(super) fn hold(&self) -> impl Drop {
+        self.shared.engine()
+    }
+
     pub(super) fn covers(&self, path: &Path) -> bool {
         let folder = path.parent().unwrap_or(path);
         self.shared.watching() && self.shared.engine.try_lock().is_ok_and(|engine| engine.watches(folder))
@@ -149,6 +154,7 @@ impl Shared {
     /// The event thread.
     fn run(shared: &Arc<Shared>) {
         let mut buffer = vec![0; BUFFER];
+        let mut complete = files::now_ns();
         while !shared.stopped() {
             let mut fds =
                 [PollFd::new(&*shared.queue, PollFlags::IN), PollFd::new(&shared.bell, PollFlags::IN)];
@@ -171,8 +177,12 @@ impl Shared {
                 }
                 if engine.take_lost() {
                     shared.state.send_replace(State::SettingUp { folders: engine.folders() });
-                    Some(engine.begin_round())
+                    Some(engine.begin_round(complete - TICK_NS))
                 } else {
+                    let now = files::now_ns();
+                    if shared.queue.pending() == 0 {
+                        complete = now;
+                    }
                     if shared.watching() {
                         shared.settle(&engine);
                     }
@@ -189,26 +199,26 @@ impl Shared {
     }
 
     /// Looks through everything in a thread of its own, so that events are read meanwhile.
-    fn walk(shared: &Arc<Shared>, round: (u32, VecDeque<Arc<Path>>)) -> io::Result<()> {
-        let (shared, start) = (Arc::clone(shared), files::now_ns() - TICK_NS);
-        std::thread::Builder::new().name("watch-walk".into()).spawn(move || shared.look_through(round, start)).map(drop)
+    fn walk(shared: &Arc<Shared>, round: Round) -> io::Result<()> {
+        let shared = Arc::clone(shared);
+        std::thread::Builder::new().name("watch-walk".into()).spawn(move || shared.look_through(round)).map(drop)
     }
 
-    fn look_through(&self, (round, mut left): (u32, VecDeque<Arc<Path>>), start: i128) {
+    fn look_through(&self, mut round: Round) {
         // Broad before deep: where there are too many folders, the deepest go without.
-        while let Some(folder) = left.pop_front() {
+        while let Some(folder) = round.left.pop_front() {
             let mut engine = self.engine();
             // Events were lost again, and another walk is under way.
-            if self.stopped() || engine.round() != round {
+            if self.stopped() || engine.round() != round.number {
                 return;
             }
-            left.extend(engine.visit(&folder, Visit::Since(start)).into_iter().map(|(folder, _)| folder));
+            round.left.extend(engine.visit_in_round(&folder, round.start));
             if engine.folders().is_multiple_of(256) {
                 self.state.send_replace(State::SettingUp { folders: engine.folders() });
             }
         }
         let mut engine = self.engine();
-        if engine.round() == round {
+        if engine.round() == round.number {
             engine.end_round();
             self.settle(&engine);
         }
