@@ -138,11 +138,11 @@ impl Session {
     }
 
     async fn ask_once(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        ground.barrier().await;
+        let mut seen = ground.barrier().await;
         let mut focus = self.sync_or_why(ground, question)?;
         if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            ground.barrier().await;
+            seen = ground.barrier().await;
             focus = self.sync_or_why(ground, question)?;
         }
         let answer = match &question.query {
@@ -160,6 +160,7 @@ impl Session {
             Standing::Ready => (Verdict::Fresh, None),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
+        let (verdict, reason) = seen.judged(verdict, reason);
         Ok(Reply { answer, verdict, reason, encoding: self.encoding })
     }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    ground::Ground,
+    ground::{Ground, Seen},
     query::{Answer, FileProblems, Question, Reply, Shortfall},
     readiness::Standing,
     session::{Focus, Session},
@@ -36,12 +36,17 @@ const SLACK: Duration = Duration::from_millis(50);
 
 impl Session {
     pub(super) async fn diagnose(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        ground.barrier().await;
+        let (mut reply, seen) = self.problems(ground, question).await?;
+        (reply.verdict, reply.reason) = seen.judged(reply.verdict, reply.reason);
+        Ok(reply)
+    }
+
+    async fn problems(&self, ground: &Ground, question: &Question) -> Result<(Reply, Seen), Shortfall> {
+        let mut seen = ground.barrier().await;
         let mut focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
-        let standing = self.heard.standing();
-        if !matches!(standing, Standing::Ready) {
+        if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            ground.barrier().await;
+            seen = ground.barrier().await;
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
         let mode = self.entry.def.diagnostics.mode;
@@ -52,7 +57,7 @@ impl Session {
             // Decided anew each time: servers register pulling late, twice, and take it back.
             let identifiers = self.identifiers(question, mode);
             if !identifiers.is_empty() {
-                return self.pull(ground, question, focus, identifiers).await;
+                return Ok((self.pull(ground, question, focus, identifiers).await?, seen));
             }
             match self.push_verdict(&focus, question) {
                 Judged::Now(Verdict::Unconfirmed, _) if !confirmed && self.can_confirm() => {
@@ -60,10 +65,10 @@ impl Session {
                     let (told, proven) = self.confirm(ground, question, focus).await?;
                     focus = told;
                     if proven {
-                        return Ok(self.confirmed(&focus, question));
+                        return Ok((self.confirmed(&focus, question), seen));
                     }
                 }
-                Judged::Now(verdict, reason) => return Ok(self.reply(&focus, verdict, reason)),
+                Judged::Now(verdict, reason) => return Ok((self.reply(&focus, verdict, reason), seen)),
                 Judged::Wait(_) if !retriggered && self.depends_on_older(&focus) => {
                     retriggered = true;
                     focus = self.retrigger(ground, focus)?;
