@@ -173,7 +173,7 @@ mod linux {
 
         /// Takes leave of all children that have ended, the server and orphans alike.
         fn reap(&mut self) {
-            while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+            while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
                 if pid == self.server {
                     self.told = true;
                     let exit = Exit { code: status.exit_status(), signal: status.terminating_signal() };
