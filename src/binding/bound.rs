@@ -36,8 +36,8 @@ impl Binding {
 /// A binding that names what is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
-    #[error("no definition is called `{name}`{}; there are: {}", nearest::hint(.name, .known.iter().map(String::as_str)), .known.join(", "))]
-    UnknownName { name: String, known: Vec<String> },
+    #[error("no definition is called `{name}`{}; there are: {}", .meant.as_ref().map(|name| format!(": did you mean `{name}`?")).unwrap_or_default(), .known.join(", "))]
+    UnknownName { name: String, meant: Option<String>, known: Vec<String> },
     #[error("no definition serves the language `{language}`{}; served are: {}", nearest::hint(.language, .known.iter().map(String::as_str)), .known.join(", "))]
     UnknownLanguage { language: String, known: Vec<String> },
 }
@@ -104,6 +104,7 @@ impl Bound {
                 for name in names {
                     let entry = registry.get(name).ok_or_else(|| BindError::UnknownName {
                         name: name.clone(),
+                        meant: registry.nearest(name).into_iter().next(),
                         known: registry.all().iter().map(|entry| entry.name.to_string()).collect(),
                     })?;
                     if !entries.iter().any(|other| other.name == entry.name) {
@@ -150,7 +151,11 @@ impl Bound {
     pub fn languages(&self, settings: &Settings) -> Result<Overrides, PatternError> {
         let set = settings.filetypes.iter().map(|(pattern, language)| (pattern.clone(), language.clone()));
         let defined = self.entries.iter().flat_map(|entry| {
-            let names = entry.def.filenames.iter().filter_map(|name| Some((name.clone(), entry.def.languages.first()?.clone())));
+            let names = entry
+                .def
+                .filenames
+                .iter()
+                .filter_map(|name| Some((name.clone(), entry.def.languages.first()?.clone())));
             entry.def.extensions.clone().into_iter().chain(names)
         });
         Overrides::new(set.chain(defined))
@@ -193,7 +198,8 @@ fn explicit(fitting: Vec<(Arc<Entry>, Fit)>) -> Serving {
 /// One primary server, the first that is there, and every linter that is there.
 fn chosen(fitting: Vec<(Arc<Entry>, Fit)>) -> Serving {
     let mut serving = Serving::default();
-    let (primaries, linters): (Vec<_>, Vec<_>) = fitting.into_iter().partition(|(entry, _)| entry.def.role == Role::Primary);
+    let (primaries, linters): (Vec<_>, Vec<_>) =
+        fitting.into_iter().partition(|(entry, _)| entry.def.role == Role::Primary);
     let first = primaries.iter().position(|(_, fit)| *fit == Fit::Ready).unwrap_or(0);
     for (index, (entry, _)) in primaries.into_iter().enumerate() {
         if index == first {

@@ -18,9 +18,12 @@ pub(super) fn tools(offered: &[ToolId], names: ToolNames, output: Output) -> Vec
 }
 
 fn entry(tool: ToolId, names: ToolNames, output: Output) -> Tool {
-    let annotations =
-        ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
-    let meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
+    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    let mut meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
+    // Claude Code shows a model only names until it searches for tools; these are worth being there from the start.
+    if matches!(tool, ToolId::Diagnostics | ToolId::Hover | ToolId::Definition | ToolId::References) {
+        meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
+    }
     let entry = Tool::new(names.name(tool), description(tool), Arc::new(object(input(tool))))
         .with_title(title(tool))
         .with_annotations(annotations)
@@ -54,37 +57,30 @@ fn title(tool: ToolId) -> &'static str {
 fn description(tool: ToolId) -> &'static str {
     match tool {
         ToolId::Diagnostics => {
-            "Errors and warnings of type checkers and linters for the text now on disk. Call it after every edit: with \
-             file_path for one file, scope `changed` for the files changed since `since`, `workspace` for all. \
-             \"no problems\" counts only with the verdict `fresh`."
+            "Errors and warnings of type checkers and linters for the text now on disk. Call it after every edit, with \
+             file_path or a scope (`changed`: files changed since `since`). Shows `severity` and worse; new_only: only \
+             what `since` did not have. \"no problems\" counts only with the verdict `fresh`."
         }
         ToolId::Hover => {
             "Type, signature and documentation of a symbol. Address it by file_path+line+column, \
-             file_path+line+symbol, file_path+symbol, or symbol alone."
+             file_path+line+symbol (occurrence picks one on that line), file_path+symbol, or symbol alone."
         }
         ToolId::Definition => {
-            "Where a symbol is defined, with the source line; `kind` asks for its declaration, its type's definition, \
-             or its implementations instead. Follows imports, also into dependencies."
+            "Where a symbol is defined, with its source line; or its declaration, its type's definition, its \
+             implementations. Follows imports into dependencies."
         }
         ToolId::References => {
-            "Every use of a symbol in the project, grouped by file, each with its line. Resolved by the language \
-             server: no false hits in comments, strings or other symbols of the same name."
+            "Every use of a symbol in the project, by file, each with its line. Resolved by meaning, not by text."
         }
-        ToolId::Completions => {
-            "What can be written at a place: members, names in scope, keywords. Needs file_path, line and column; the \
-             column is where the next character would be typed."
-        }
-        ToolId::Signature => {
-            "Parameters of the call around a place, the current one marked. Needs file_path, line and column, inside \
-             the brackets of the call."
-        }
-        ToolId::Symbols => "Outline of a file: classes, functions and more, one line each with its line number.",
-        ToolId::WorkspaceSymbols => "Finds symbols by name in the whole project, with their places.",
-        ToolId::Calls => "Who calls a function (`incoming`), or what it calls (`outgoing`), as a tree.",
+        ToolId::Completions => "What can be written at file_path+line+column: members, names in scope, keywords.",
+        ToolId::Signature => "Parameters of the call around file_path+line+column, the current one marked.",
+        ToolId::Symbols => "Outline of a file: classes, functions and more, one line each; query filters by name.",
+        ToolId::WorkspaceSymbols => "Finds symbols by a part of their name in the whole project.",
+        ToolId::Calls => "Who calls a function, or what it calls, as a tree.",
         ToolId::Types => "Supertypes or subtypes of a class or interface, as a tree.",
         ToolId::Status => {
-            "Every known language server: running, indexing, not installed (with the install command) or failed (with \
-             its last output). With file_path: which servers serve that file, and why."
+            "Every known language server: running, indexing, failed, not installed (with the install command). With \
+             file_path: which servers serve that file, and why. restart restarts `server`."
         }
     }
 }
@@ -100,15 +96,14 @@ fn input(tool: ToolId) -> Value {
     let level = || json!({"type": "integer", "minimum": 1, "maximum": 5, "default": 1});
     match tool {
         ToolId::Diagnostics => {
-            add("file_path", text("relative to the workspace"));
+            add("file_path", json!({"type": "string"}));
             add("scope", choice(&["file", "changed", "workspace"]));
             add(
                 "severity",
-                json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning",
-                    "description": "the least severe to show"}),
+                json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),
             );
-            add("new_only", json!({"type": "boolean", "default": false, "description": "only what `since` did not have"}));
-            add("since", text("a mark from an earlier answer, or a git revision"));
+            add("new_only", json!({"type": "boolean", "default": false}));
+            add("since", text("mark or git revision"));
         }
         ToolId::Hover | ToolId::Completions | ToolId::Signature => address(&mut add),
         ToolId::Definition => {
@@ -120,14 +115,14 @@ fn input(tool: ToolId) -> Value {
             add("include_declaration", json!({"type": "boolean", "default": true}));
         }
         ToolId::Symbols => {
-            add("file_path", text("relative to the workspace"));
+            add("file_path", json!({"type": "string"}));
             add("depth", json!({"type": "integer", "minimum": 1, "default": 2}));
-            add("query", text("only names that contain this"));
+            add("query", json!({"type": "string"}));
             required.push("file_path");
         }
         ToolId::WorkspaceSymbols => {
-            add("query", text("a name or a part of it"));
-            add("kind", text("only this kind: class, function, ..."));
+            add("query", json!({"type": "string"}));
+            add("kind", text("such as class, function"));
             required.push("query");
         }
         ToolId::Calls => {
@@ -141,12 +136,12 @@ fn input(tool: ToolId) -> Value {
             add("depth", level());
         }
         ToolId::Status => {
-            add("server", text("only this one"));
-            add("file_path", text("explain which servers serve it"));
-            add("restart", json!({"type": "boolean", "default": false, "description": "restart `server`"}));
+            add("server", json!({"type": "string"}));
+            add("file_path", json!({"type": "string"}));
+            add("restart", json!({"type": "boolean", "default": false}));
         }
     }
-    add("cursor", text("from an answer that left items out"));
+    add("cursor", json!({"type": "string"}));
     let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -159,11 +154,12 @@ fn text(description: &str) -> Value {
 }
 
 fn address(add: &mut impl FnMut(&str, Value)) {
-    add("file_path", text("relative to the workspace"));
-    add("line", json!({"type": "integer", "description": "from 1"}));
-    add("column", json!({"type": "integer", "description": "from 1, in code points; or give symbol"}));
-    add("symbol", text("a name, or a path such as Cart/add"));
-    add("occurrence", json!({"type": "integer", "description": "which one on the line, from 1"}));
+    // Each stands in most tools: how they go together is said in the instructions and by the first of the tools.
+    add("file_path", json!({"type": "string"}));
+    add("line", json!({"type": "integer", "description": "1-based"}));
+    add("column", json!({"type": "integer", "description": "1-based"}));
+    add("symbol", text("name or path: Cart/add"));
+    add("occurrence", json!({"type": "integer"}));
 }
 
 #[cfg(test)]

@@ -24,7 +24,9 @@ use super::stats::{Stats, WireStats};
 use super::writer::{self, Frame, Queue, Refused};
 
 /// Room between the guard and async-lsp; only short messages pass there.
-const INNER_PIPE: usize = 64 * 1024;
+const INNER_PIPE: usize = 16 * 1024;
+/// How long a closing connection tries to write what was said before.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The server's output, which is our input, and its input.
 pub struct Streams {
@@ -124,8 +126,7 @@ impl Connection {
     pub fn request(&self, method: &str, params: &impl Serialize, timeout: Duration) -> Result<Pending, RequestError> {
         let shared = &self.shared;
         // A server must always be able to be told to shut down.
-        let limit = if method == "shutdown" { usize::MAX } else { shared.limits.pending };
-        let (id, hear) = shared.outbox.enter(limit)?;
+        let (id, hear) = shared.outbox.enter(method == "shutdown")?;
         let sent = Frame::request(id, method, params)
             .map_err(|error| RequestError::Server {
                 code: -32603,
@@ -234,7 +235,7 @@ impl Shared {
     fn new(limits: WireLimits) -> Self {
         Self {
             limits,
-            outbox: Outbox::default(),
+            outbox: Outbox::new(limits.pending, limits.body_bytes.saturating_mul(2)),
             queue: Queue::new(limits.backlog_bytes),
             stats: Stats::default(),
             handled: watch::Sender::new(0),
@@ -339,7 +340,17 @@ async fn read(input: Box<dyn AsyncRead + Send + Unpin>, mut guard: Guard, shared
 }
 
 async fn write(output: Box<dyn AsyncWrite + Send + Unpin>, shared: Arc<Shared>) {
-    if let Err(error) = writer::run(&shared.queue, &shared.stats, output, &shared.closing).await {
+    let out_of_patience = async {
+        shared.closing.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
+        Ok(())
+    };
+    let written = tokio::select! {
+        biased;
+        written = writer::run(&shared.queue, &shared.stats, output) => written,
+        given_up = out_of_patience => given_up,
+    };
+    if let Err(error) = written {
         shared.close(&CloseReason::Io(format!("its input cannot be written: {error}")));
     }
 }

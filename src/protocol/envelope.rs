@@ -47,8 +47,10 @@ pub(super) enum Kind<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    pub(super) fn read(body: &'a [u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(body)
+    /// Nothing where the text is no JSON object, or a member is of the wrong kind.
+    pub(super) fn read(body: &'a [u8]) -> Option<Self> {
+        // serde would read an array as the members in order.
+        body.starts_with(b"{").then(|| serde_json::from_slice(body).ok()).flatten()
     }
 
     pub(super) fn kind(self) -> Kind<'a> {

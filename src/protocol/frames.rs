@@ -93,12 +93,7 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
             if header > self.limits.header {
                 return Err(FrameError::Bad(format!("a header of more than {} bytes", self.limits.header)));
             }
-            if junk > self.limits.junk {
-                return Err(FrameError::Bad(format!(
-                    "more than {} bytes on its output that are no message",
-                    self.limits.junk
-                )));
-            }
+            self.check_junk(junk)?;
         }
     }
 
@@ -107,7 +102,7 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
         match text.parse::<u128>() {
             Ok(length) if length <= self.limits.body as u128 => Ok(usize::try_from(length).unwrap_or(usize::MAX)),
             _ => Err(FrameError::Bad(format!(
-                "a message of {} bytes was announced; the limit is {}",
+                "a message of {} bytes; the limit is {}",
                 text.get(..40).unwrap_or(&text),
                 self.limits.body
             ))),
@@ -119,41 +114,35 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
         let mut searched = 0;
         loop {
             let waiting = &self.buffer[self.start..self.end];
-            if let Some(at) = memchr::memchr(b'\n', &waiting[searched..]) {
-                let (from, to) = (self.start, self.start + searched + at);
-                if to - from > self.limits.header {
-                    return Err(FrameError::Bad(format!("a header line of more than {} bytes", self.limits.header)));
-                }
-                self.start = to + 1;
-                return Ok((from, to));
-            }
-            searched = waiting.len();
-            if searched > self.limits.header {
+            let found = memchr::memchr(b'\n', &waiting[searched..]);
+            let length = found.map_or(waiting.len(), |at| searched + at);
+            if length > self.limits.header {
                 // Progress bars of package downloads end their lines with `\r` alone.
-                match memchr::memrchr(b'\r', waiting) {
-                    Some(at) if at > 0 && !in_header => {
-                        (self.on_junk)(&waiting[..at]);
-                        *junk += at;
-                        self.start += at;
-                        searched = 0;
-                        if *junk > self.limits.junk {
-                            return Err(FrameError::Bad(format!(
-                                "more than {} bytes on its output that are no message",
-                                self.limits.junk
-                            )));
-                        }
-                        if self.end - self.start <= self.limits.header {
-                            continue;
-                        }
-                    }
-                    _ => {}
-                }
-                if self.end - self.start > self.limits.header {
+                let bar = memchr::memrchr(b'\r', waiting[..length].trim_ascii_end());
+                let Some(at) = bar.filter(|at| *at > 0 && !in_header) else {
                     return Err(FrameError::Bad(format!("a header line of more than {} bytes", self.limits.header)));
-                }
+                };
+                (self.on_junk)(&waiting[..at]);
+                *junk += at;
+                self.check_junk(*junk)?;
+                self.start += at;
+                searched = 0;
+            } else if found.is_some() {
+                let from = self.start;
+                self.start += length + 1;
+                return Ok((from, from + length));
+            } else {
+                searched = length;
+                self.fill().await?;
             }
-            self.fill().await?;
         }
+    }
+
+    fn check_junk(&self, junk: usize) -> Result<(), FrameError> {
+        if junk <= self.limits.junk {
+            return Ok(());
+        }
+        Err(FrameError::Bad(format!("more than {} bytes in a row that are no message", self.limits.junk)))
     }
 
     async fn fill(&mut self) -> Result<(), FrameError> {
@@ -186,9 +175,7 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
             }
             let missing = length - body.len();
             if self.input.read_buf(&mut (&mut body).limit(missing)).await? == 0 {
-                return Err(FrameError::Bad(format!(
-                    "its output ended {missing} bytes before the end of a message of {length} bytes"
-                )));
+                return Err(FrameError::Bad(format!("only {} of the {length} bytes of its last message", body.len())));
             }
         }
         Ok(body)

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 use super::connection::{CloseReason, Shared};
 use super::envelope::{Envelope, Kind, WireError, deeper_than};
-use super::outbox::{Completed, RequestError, Response};
+use super::outbox::{Completed, RequestError};
 use super::parcels::{Content, Parcels};
-use super::published::published;
+use super::read::{Caps, published};
 use super::throttle::Bucket;
 use super::writer::Frame;
 
@@ -59,7 +59,7 @@ impl Guard {
 
     async fn message(&mut self, body: Bytes) -> Result<(), CloseReason> {
         let stats = &self.shared.stats;
-        let Ok(envelope) = Envelope::read(&body) else {
+        let Some(envelope) = Envelope::read(&body) else {
             stats.drop_message("a message that is not a JSON object, or has a part of the wrong kind");
             return Ok(());
         };
@@ -83,7 +83,7 @@ impl Guard {
             }
             Kind::Notification { method, params } => {
                 let content = if method == "textDocument/publishDiagnostics" && !deep {
-                    match published(params.map_or("null", RawValue::get).as_bytes()) {
+                    match published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default()) {
                         Ok(list) => Content::Published(Box::new(list)),
                         Err(why) => {
                             stats.drop_message(&format!("published diagnostics of the wrong shape: {why}"));
@@ -121,7 +121,11 @@ impl Guard {
                 let start = result.get().as_ptr().addr() - body.as_ptr().addr();
                 start..start + result.get().len()
             });
-            Ok(Response::new(self.parcels.order(), body.clone(), result))
+            self.shared.outbox.response(self.parcels.order(), body.clone(), result).ok_or_else(|| {
+                self.shared.stats.drop_message("an answer for which there was no room");
+                let message = "its answer was dropped: too many large answers at once".to_owned();
+                RequestError::Server { code: -32603, message, retrigger: false }
+            })
         };
         let stats = &self.shared.stats;
         match self.shared.outbox.complete(id, outcome) {

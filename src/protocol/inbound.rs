@@ -37,6 +37,7 @@ pub(super) async fn serve(
     shared: Arc<Shared>,
     parcels: Arc<Parcels>,
 ) {
+    let _end = End(Arc::clone(&shared));
     let state = |socket| Inbound { host, shared: Arc::clone(&shared), parcels, _socket: socket };
     let (main_loop, _socket) = MainLoop::new_client(|socket| {
         let mut router = Router::<Inbound>::new(state(socket));
@@ -55,8 +56,15 @@ pub(super) async fn serve(
     {
         shared.close(&CloseReason::Io(format!("the inbound router has stopped: {error}")));
     }
-    // Whoever waits for what came before the end need not wait any longer.
-    shared.handled.send_replace(u64::MAX);
+}
+
+/// However the router ends, whoever waits for what came before need not wait any longer.
+struct End(Arc<Shared>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.handled.send_replace(u64::MAX);
+    }
 }
 
 impl Inbound {
@@ -115,7 +123,7 @@ pub(super) async fn carry_replies(from_router: DuplexStream, shared: Arc<Shared>
     let limits = FrameLimits { header: shared.limits.header_bytes, body: usize::MAX, junk: usize::MAX };
     let mut frames = FrameReader::new(from_router, limits, |_: &[u8]| {});
     while let Ok(body) = frames.next().await {
-        let Ok(envelope) = Envelope::read(&body) else { continue };
+        let Some(envelope) = Envelope::read(&body) else { continue };
         let Kind::Response { id, result, error } = envelope.kind() else { continue };
         let Some(id) = i32::try_from(id).ok().and_then(|number| parcels.take_id(number)) else { continue };
         let outcome = error.map_or(Ok(result), Err);

@@ -13,10 +13,11 @@ mod inbound;
 mod outbox;
 mod parcels;
 pub mod positions;
-mod published;
 pub mod read;
 mod requests;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod throttle;
 mod told;
 pub mod types;
@@ -26,7 +27,7 @@ mod writer;
 pub use capabilities::client_capabilities;
 pub use connection::{CloseReason, Closed, Connection, Streams, WireLimits};
 pub use effective::{
-    ChangeKind, DiagnosticProvider, Effective, FileEvent, Method, Save, ServerInfo, Support, DocumentSync, Watch,
+    ChangeKind, DiagnosticProvider, DocumentSync, Effective, FileEvent, Method, Save, ServerInfo, Support, Watch,
 };
 pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
 pub use outbox::{Pending, RequestError, Response};

@@ -10,10 +10,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use super::connection::{CloseReason, Shared};
+
+/// Answers smaller than this are not counted.
+const UNIT: usize = 64 * 1024;
 
 /// A server's answer, unparsed.
 #[derive(Clone)]
@@ -22,13 +25,11 @@ pub struct Response {
     pub order: u64,
     body: Bytes,
     result: Option<Range<usize>>,
+    /// Held as long as the answer is.
+    _room: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl Response {
-    pub(super) fn new(order: u64, body: Bytes, result: Option<Range<usize>>) -> Self {
-        Self { order, body, result }
-    }
-
     /// The JSON text of `result`; `null` where the server left it out.
     pub fn result(&self) -> &[u8] {
         self.result.clone().and_then(|range| self.body.get(range)).unwrap_or(b"null")
@@ -65,9 +66,12 @@ pub enum RequestError {
 type Outcome = Result<Response, RequestError>;
 
 /// All requests without an answer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outbox {
     state: Mutex<State>,
+    limit: usize,
+    /// What large answers may take together, in units.
+    room: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
@@ -88,13 +92,26 @@ pub(super) enum Completed {
 }
 
 impl Outbox {
+    pub(super) fn new(limit: usize, answer_bytes: usize) -> Self {
+        let units = (answer_bytes / UNIT).min(Semaphore::MAX_PERMITS);
+        Self { state: Mutex::default(), limit, room: Arc::new(Semaphore::new(units)) }
+    }
+
+    /// An answer, if there is room for it beside those that are still held.
+    pub(super) fn response(&self, order: u64, body: Bytes, result: Option<Range<usize>>) -> Option<Response> {
+        let units = u32::try_from(body.len() / UNIT).unwrap_or(u32::MAX);
+        let room =
+            if units == 0 { None } else { Some(Arc::new(Arc::clone(&self.room).try_acquire_many_owned(units).ok()?)) };
+        Some(Response { order, body, result, _room: room })
+    }
+
     /// A new id, and where its answer will arrive.
-    pub(super) fn enter(&self, limit: usize) -> Result<(u64, oneshot::Receiver<Outcome>), RequestError> {
+    pub(super) fn enter(&self, beyond_limit: bool) -> Result<(u64, oneshot::Receiver<Outcome>), RequestError> {
         let mut state = self.lock();
         if let Some(reason) = &state.closed {
             return Err(RequestError::Closed(reason.clone()));
         }
-        if state.waiting.len() >= limit {
+        if state.waiting.len() >= self.limit && !beyond_limit {
             return Err(RequestError::Busy);
         }
         state.last_id += 1;

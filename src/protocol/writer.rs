@@ -5,13 +5,11 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use super::stats::Stats;
 
@@ -21,8 +19,6 @@ const BATCH: usize = 64 * 1024;
 const HARD_FACTOR: usize = 4;
 /// Room for the header in front of the body.
 const HEADER_ROOM: usize = 48;
-/// How long a closing connection tries to write what was said before.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A message as it goes over the wire.
 #[derive(Debug)]
@@ -227,26 +223,12 @@ struct Batch {
 }
 
 /// Writes what is queued until the queue is closed and empty, then ends the stream.
-pub(super) async fn run(
-    queue: &Queue,
-    stats: &Stats,
-    mut output: impl AsyncWrite + Unpin,
-    closing: &CancellationToken,
-) -> io::Result<()> {
-    let out_of_patience = async {
-        closing.cancelled().await;
-        tokio::time::sleep(LAST_WORDS).await;
-    };
-    tokio::pin!(out_of_patience);
+pub(super) async fn run(queue: &Queue, stats: &Stats, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
     loop {
         match queue.next() {
             Next::Write(batch) => {
                 let bytes = &batch.bytes[batch.start..];
-                tokio::select! {
-                    biased;
-                    done = output.write_all(bytes) => done?,
-                    () = &mut out_of_patience => return Ok(()),
-                }
+                output.write_all(bytes).await?;
                 queue.written(bytes.len());
                 stats.sent.fetch_add(batch.messages, Relaxed);
             }

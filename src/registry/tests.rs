@@ -1,0 +1,112 @@
+use std::path::Path;
+
+use super::*;
+
+fn registry(definitions: &[(&str, &str)]) -> (Registry, Vec<LoadError>, tempfile::TempDir) {
+    let temp = tempfile::tempdir().unwrap();
+    let dirs = dirs(temp.path());
+    let folder = dirs.config.join("servers.d");
+    crate::sys::files::create_private_dir(&folder).unwrap();
+    for (file, text) in definitions {
+        crate::sys::files::atomic_write(&folder.join(file), text.as_bytes()).unwrap();
+    }
+    let (registry, errors) = Registry::load(&dirs);
+    (registry, errors, temp)
+}
+
+fn dirs(base: &Path) -> Dirs {
+    Dirs {
+        config: base.join("config"),
+        state: base.join("state"),
+        data: base.join("data"),
+        managed: base.join("managed"),
+    }
+}
+
+fn names(registry: &Registry) -> Vec<String> {
+    registry.all().iter().map(|entry| entry.name.to_string()).collect()
+}
+
+#[test]
+fn the_built_in_ones_are_in_order_and_without_fault() {
+    let (registry, errors, _temp) = registry(&[]);
+    assert_eq!(errors, []);
+    assert_eq!(names(&registry), ["builtin/pyright", "builtin/ruff", "builtin/ty"]);
+    for entry in registry.all() {
+        assert!(!entry.def.description.is_empty(), "{}", entry.name);
+        assert!(Recipe::of(&entry.def.install).is_some(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn every_file_of_servers_d_is_built_in() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers.d");
+    let mut files: Vec<_> =
+        folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    let (registry, ..) = registry(&[]);
+    let built_in: Vec<_> = registry
+        .all()
+        .iter()
+        .map(|entry| match &entry.source {
+            Source::Builtin(file) => (*file).to_owned(),
+            Source::File(path) => path.display().to_string(),
+        })
+        .collect();
+    assert_eq!(built_in, files);
+}
+
+#[test]
+fn the_users_come_first_and_a_broken_one_disturbs_nobody() {
+    let (registry, errors, temp) = registry(&[
+        ("b.toml", "name = \"pyright\"\ncommand = \"my-pyright\"\nlanguages = [\"python\"]\n"),
+        ("a.toml", "name = \"team/gopls\"\ncommand = \"gopls\"\nlanguages = [\"go\"]\n"),
+        ("c.toml", "name = "),
+        (".hidden.toml", "nothing"),
+        ("readme.md", "nothing"),
+    ]);
+    assert_eq!(names(&registry), ["team/gopls", "local/pyright", "builtin/pyright", "builtin/ruff", "builtin/ty"]);
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].source_file, temp.path().join("config/servers.d/c.toml").display().to_string());
+    assert_eq!(errors[0].line, Some(1));
+
+    // A bare name means the first of local/, builtin/; one that is nowhere else may leave its namespace out too.
+    assert_eq!(registry.get("pyright").unwrap().name.to_string(), "local/pyright");
+    assert_eq!(registry.get("builtin/pyright").unwrap().scope, Scope::Builtin);
+    assert_eq!(registry.get("ty").unwrap().name.to_string(), "builtin/ty");
+    assert_eq!(registry.get("gopls").unwrap().name.to_string(), "team/gopls");
+    assert!(registry.get("nothing").is_none() && registry.get("../x").is_none());
+    assert_eq!(registry.nearest("pyrigth"), ["pyright"]);
+    let python: Vec<_> = registry.for_language("python").map(|entry| entry.name.to_string()).collect();
+    assert_eq!(python, ["local/pyright", "builtin/pyright", "builtin/ruff", "builtin/ty"]);
+
+    // The display name is no identity.
+    let pyright = registry.get("builtin/pyright").unwrap();
+    assert_eq!(registry.display_name(pyright), "builtin/pyright");
+    assert_eq!(registry.display_name(registry.get("ty").unwrap()), "ty");
+}
+
+#[test]
+fn managed_definitions_take_the_place_of_the_users() {
+    let (_, _, temp) = registry(&[("a.toml", "name = \"mine\"\ncommand = \"x\"\nlanguages = [\"go\"]\n")]);
+    let dirs = dirs(temp.path());
+    let managed = dirs.managed.join("servers.d");
+    crate::sys::files::create_private_dir(&managed).unwrap();
+    crate::sys::files::atomic_write(
+        &managed.join("a.toml"),
+        b"name = \"theirs\"\ncommand = \"x\"\nlanguages = [\"go\"]\n",
+    )
+    .unwrap();
+    let (registry, errors) = Registry::load(&dirs);
+    assert_eq!(errors, []);
+    assert_eq!(names(&registry)[0], "local/theirs");
+    assert_eq!(registry.all()[0].scope, Scope::Managed);
+    assert!(registry.get("mine").is_none());
+}
+
+#[test]
+fn each_reload_is_a_new_generation() {
+    let (registry, _, temp) = registry(&[]);
+    let (next, _) = registry.reload(&dirs(temp.path()));
+    assert_eq!((registry.generation(), next.generation()), (1, 2));
+}

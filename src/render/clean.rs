@@ -190,7 +190,8 @@ mod tests {
     fn blocks_keep_their_shape() {
         assert_eq!(block("\n\nfn f() {\r\n\tx\n\n\n\n}\n\n", 100), "fn f() {\n    x\n\n}");
         assert_eq!(indent("a\n\n  b", 2), "  a\n\n    b");
-        assert_eq!(block("abc\ndef", 5), "abc\n…");
+        assert_eq!(block("abc\ndef", 6), "abc\nd…");
+        assert_eq!(block("abc\ndef", 5), "abc…");
     }
 
     #[test]

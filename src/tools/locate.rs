@@ -8,7 +8,7 @@ use crate::{
         positions::{LineMap, Point},
         types::{FileRef, Outline, Symbol, SymbolHit},
     },
-    runtime::query::{Answer, Query, Reply},
+    runtime::query::{Answer, Query, Reply, Shortfall},
 };
 
 use super::{
@@ -64,18 +64,18 @@ impl Ask<'_> {
     /// A name in a file: a declaration that the outline has, else the first use.
     async fn in_file(&self, file: File, symbol: &str, occurrence: Option<u32>) -> Result<Spot, Failure> {
         let path = SymbolPath::parse(symbol).ok_or_else(|| failure(Code::Invalid, "`symbol` holds no name", "give a name such as Cart/add"))?;
-        let outline = match self.ask_primary(&file, Query::Outline).await {
-            Ok(heard) => match heard.result {
-                Ok(Reply { answer: Answer::Outline(outline), encoding, .. }) => Some((outline, encoding)),
-                _ => None,
-            },
-            Err(_) => None,
+        let heard = self.ask_primary(&file, Query::Outline).await?;
+        let outline = match &heard.result {
+            Ok(Reply { answer: Answer::Outline(outline), encoding, .. }) => Some((outline, encoding)),
+            // Whatever keeps the server from this answer would keep it from the next: it is told at once.
+            Err(shortfall) if !matches!(shortfall, Shortfall::Unsupported(_)) => return Err(self.unanswered(&heard, shortfall)),
+            _ => None,
         };
         let mut found: Vec<Point> = Vec::new();
         if let Some((outline, encoding)) = &outline {
             for index in matching(outline, &path) {
                 let symbol = &outline.symbols[index];
-                found.push(name_in(&file.lines, symbol, outline.flat, *encoding, path.name()));
+                found.push(name_in(&file.lines, symbol, outline.flat, **encoding, path.name()));
             }
             found.dedup();
         }
@@ -88,7 +88,7 @@ impl Ask<'_> {
         }
         match found[..] {
             [at] => Ok(Spot { file, at, notes: Vec::new() }),
-            [] => self.first_use(file, symbol, &path, occurrence, outline.map(|(outline, _)| outline).as_ref()),
+            [] => self.first_use(file, symbol, &path, occurrence, outline.map(|(outline, _)| outline)),
             _ => {
                 let candidates = found.iter().map(|at| (file.shown.clone(), *at, file.lines.line(at.line).unwrap_or_default().to_owned()));
                 Err(ambiguous(path.name(), candidates.collect(), found.len()))

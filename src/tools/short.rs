@@ -37,6 +37,19 @@ impl Ask<'_> {
     }
 }
 
+impl Ask<'_> {
+    /// An address could not be resolved because a server that was needed for it has not answered.
+    pub fn unanswered(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
+        let name = self.engine.display(&heard.entry);
+        let what = format!("{name} could not be asked where the symbol is: {shortfall}");
+        let next = match shortfall.verdict().is_failure() {
+            true => next_step(&name, shortfall),
+            false => "ask again, or give file_path, line and symbol".into(),
+        };
+        Failure { details: shortfall.lines(), servers: vec![self.part(heard)], ..failure(code(shortfall), what, next) }
+    }
+}
+
 /// The code of a failure with this reason.
 pub(super) fn code(shortfall: &Shortfall) -> Code {
     match shortfall {

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+const PATTERN_BYTES: usize = 4_096;
+
 /// A glob; one that cannot be read matches nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Glob {
@@ -15,8 +17,10 @@ pub(super) struct Glob {
 impl Glob {
     pub(super) fn new(pattern: &str) -> Self {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-        let glob = GlobBuilder::new(pattern).literal_separator(true).empty_alternates(true).build();
-        Self { matcher: glob.ok().map(|glob| glob.compile_matcher()), name_only: !pattern.contains('/') }
+        let glob = (pattern.len() <= PATTERN_BYTES)
+            .then(|| GlobBuilder::new(pattern).literal_separator(true).empty_alternates(true).build().ok())
+            .flatten();
+        Self { matcher: glob.map(|glob| glob.compile_matcher()), name_only: !pattern.contains('/') }
     }
 
     pub(super) fn is_readable(&self) -> bool {

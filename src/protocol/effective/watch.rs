@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::Glob;
 use super::globs::literal_folders;
-use crate::protocol::published::file_ref;
 use crate::protocol::types::FileRef;
+use crate::protocol::uri::uri_to_ref;
 
 pub(super) const METHOD: &str = "workspace/didChangeWatchedFiles";
 
@@ -48,7 +48,7 @@ impl Base {
         let pattern = value.get("pattern")?.as_str()?;
         let base = value.get("baseUri")?;
         let uri = base.as_str().or_else(|| base.get("uri")?.as_str())?;
-        let base = match file_ref(uri) {
+        let base = match uri_to_ref(uri) {
             FileRef::Path(path) => Self::Folder(path),
             FileRef::Foreign(_) => Self::Elsewhere,
         };

@@ -40,7 +40,7 @@ impl Shape<'_> for Small {
     }
 }
 
-/// A whole number that fits in `i32`.
+/// A whole number clamped to `i32`: a version that is out of range stays one that is not ours.
 #[derive(Clone, Copy)]
 pub(super) struct Signed;
 
@@ -53,6 +53,22 @@ impl Shape<'_> for Signed {
 
     fn number(self, value: Number) -> Option<i32> {
         value.signed()
+    }
+}
+
+/// A number that tells which one; a negative one, as some servers mean "none", is `None`.
+#[derive(Clone, Copy)]
+pub(super) struct Ordinal;
+
+impl Shape<'_> for Ordinal {
+    type Value = Option<u32>;
+
+    fn other(self, _: Found) -> Option<u32> {
+        None
+    }
+
+    fn number(self, value: Number) -> Option<u32> {
+        value.signed().and_then(|n| u32::try_from(n).ok())
     }
 }
 

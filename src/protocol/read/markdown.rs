@@ -1,5 +1,7 @@
 //! Splits Markdown into fenced code and prose, which is all the structure that an answer shows.
 
+use std::borrow::Cow;
+
 use super::basic::cut;
 use crate::protocol::types::HoverSection;
 
@@ -81,15 +83,32 @@ fn unindented(line: &str) -> (usize, &str) {
     (line.len() - rest.len(), rest)
 }
 
-/// Adds the prose gathered, without blank lines and rules around it.
+/// Adds the prose gathered, without blank lines and rules around it, spaces at the ends of lines (Markdown's hard
+/// breaks), or more than one blank line in a row.
 fn push_prose(sections: &mut Vec<HoverSection>, prose: &mut String) {
-    let lines: Vec<&str> = prose.lines().collect();
-    let idle = |line: &&str| line.trim().is_empty() || is_rule(line);
-    if let Some(first) = lines.iter().position(|line| !idle(line)) {
-        let last = lines.iter().rposition(|line| !idle(line)).unwrap_or(first);
-        sections.push(HoverSection::Prose(lines[first..=last].join("\n")));
+    let text = entities(prose);
+    let mut kept: Vec<&str> = Vec::new();
+    for line in text.lines().map(str::trim_end) {
+        let blank = line.is_empty();
+        if !(blank && kept.last().is_none_or(|last| last.is_empty()) || kept.is_empty() && is_rule(line)) {
+            kept.push(line);
+        }
+    }
+    while kept.pop_if(|line| line.is_empty() || is_rule(line)).is_some() {}
+    if !kept.is_empty() {
+        sections.push(HoverSection::Prose(kept.join("\n")));
     }
     prose.clear();
+}
+
+/// Resolves the entities that servers write to keep indentation and brackets alive in HTML; pyright indents with
+/// `&nbsp;`.
+fn entities(prose: &str) -> Cow<'_, str> {
+    if !prose.contains('&') {
+        return Cow::Borrowed(prose);
+    }
+    let pairs = [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")];
+    Cow::Owned(pairs.iter().fold(prose.to_owned(), |text, (entity, plain)| text.replace(entity, plain)))
 }
 
 /// A thematic break: servers put one between signature and documentation.

@@ -15,6 +15,8 @@ mod repair;
 mod shape;
 mod signatures;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -37,7 +39,9 @@ pub struct Caps {
     pub items: usize,
     /// Bytes of a hover in all, or of one documentation.
     pub text: usize,
-    /// Bytes of one message or detail.
+    /// Bytes of one diagnostic's message.
+    pub message: usize,
+    /// Bytes of one detail, signature or inserted text.
     pub line: usize,
     /// Bytes of one name or label.
     pub name: usize,
@@ -45,7 +49,7 @@ pub struct Caps {
 
 impl Default for Caps {
     fn default() -> Self {
-        Self { list: 100_000, items: 50_000, text: 64 * 1024, line: 4096, name: 1024 }
+        Self { list: 100_000, items: 50_000, text: 64 * 1024, message: 2048, line: 4096, name: 1024 }
     }
 }
 

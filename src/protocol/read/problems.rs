@@ -97,13 +97,13 @@ impl<'de> Shape<'de> for ProblemShape<'_> {
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "range" => range = value(&mut object, RangeShape)?,
-                "message" => message = value(&mut object, Documentation(self.caps.line))?,
+                "message" => message = value(&mut object, Documentation(self.caps.message))?,
                 "severity" => severity = value(&mut object, SeverityShape)?,
                 "code" => code = value(&mut object, CodeShape(self.caps.name))?,
                 "source" => source = value(&mut object, Short(self.caps.name))?,
                 "tags" => tags = value(&mut object, Tags)?,
                 "relatedInformation" => {
-                    let shape = Many { cap: RELATED, each: RelatedShape { line: self.caps.line } };
+                    let shape = Many { cap: RELATED, each: RelatedShape { message: self.caps.message } };
                     related = value(&mut object, shape)?.map(|list| list.items).unwrap_or_default();
                 }
                 _ => skip(&mut object)?,
@@ -193,7 +193,7 @@ impl Shape<'_> for PlainCode {
 
 #[derive(Clone, Copy)]
 struct RelatedShape {
-    line: usize,
+    message: usize,
 }
 
 impl<'de> Shape<'de> for RelatedShape {
@@ -208,7 +208,7 @@ impl<'de> Shape<'de> for RelatedShape {
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "location" => place = Some(value(&mut object, PlaceShape)?),
-                "message" => message = value(&mut object, Documentation(self.line))?,
+                "message" => message = value(&mut object, Documentation(self.message))?,
                 _ => skip(&mut object)?,
             }
         }

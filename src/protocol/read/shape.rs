@@ -67,15 +67,12 @@ impl Number {
         }
     }
 
-    /// The whole number, if it is one that fits.
+    /// The nearest `i32`, if it is a whole number.
     pub(super) fn signed(self) -> Option<i32> {
         match self {
-            Self::Unsigned(n) => i32::try_from(n).ok(),
-            Self::Negative(n) => i32::try_from(n).ok(),
-            Self::Float(n) => {
-                let whole = n as i32;
-                (f64::from(whole) == n).then_some(whole)
-            }
+            Self::Unsigned(n) => Some(i32::try_from(n).unwrap_or(i32::MAX)),
+            Self::Negative(n) => Some(i32::try_from(n).unwrap_or(i32::MIN)),
+            Self::Float(n) => (n.fract() == 0.0).then_some(n as i32),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::de::{MapAccess, SeqAccess};
 
-use super::basic::{Documentation, Short, Unsigned};
+use super::basic::{Documentation, Ordinal, Short, Unsigned};
 use super::shape::{Many, Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{Signature, Signatures};
@@ -44,8 +44,8 @@ impl<'de> Shape<'de> for HelpShape {
                     let shape = Many { cap: MANY, each: SignatureShape { caps: self.caps } };
                     list = value(&mut object, shape)?.map_err(|_| Found::Without("signatures"));
                 }
-                "activeSignature" => active = value(&mut object, Unsigned)?,
-                "activeParameter" => parameter = value(&mut object, Unsigned)?,
+                "activeSignature" => active = value(&mut object, Ordinal)?,
+                "activeParameter" => parameter = value(&mut object, Ordinal)?,
                 _ => skip(&mut object)?,
             }
         }
@@ -89,7 +89,7 @@ impl<'de> Shape<'de> for SignatureShape {
                     let shape = Many { cap: MANY, each: ParameterShape { cap: self.caps.line } };
                     labels = value(&mut object, shape)?.map(|list| list.items).unwrap_or_default();
                 }
-                "activeParameter" => signature.active_parameter = value(&mut object, Unsigned)?,
+                "activeParameter" => signature.active_parameter = value(&mut object, Ordinal)?,
                 _ => skip(&mut object)?,
             }
         }
