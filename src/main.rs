@@ -1,1 +1,27 @@
-fn main(){}
+//! Parses the command line, sets up tracing to stderr, and dispatches.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use langport::{cli::Cli, sys};
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    // Must come first: the same binary is the watchdog of each language server.
+    sys::watchdog::entry();
+    sys::memory::tune();
+    let filter = sys::env::var("LANGPORT_LOG").and_then(|filter| EnvFilter::try_new(filter).ok());
+    // Standard output belongs to the protocol.
+    tracing_subscriber::fmt()
+        .with_env_filter(filter.unwrap_or_else(|| EnvFilter::new("warn,rmcp=error,async_lsp=error")))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+    match Cli::parse().run() {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            tracing::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

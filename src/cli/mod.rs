@@ -1,6 +1,64 @@
-//! One file per subcommand.
+//! The command line: one file per subcommand.
 
+mod assemble;
+mod call;
 pub mod install;
 pub mod list;
 pub mod out;
+mod serve;
 pub mod show;
+
+use std::{future::Future, time::Duration};
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+
+/// Language servers for any agent: an MCP server over real language servers.
+#[derive(Debug, Parser)]
+#[command(name = "langport", version, about, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve one agent over standard input and output
+    Serve(serve::Args),
+    /// Make one tool call and print its answer
+    Call(call::Args),
+    /// Install language servers below langport's own data folder
+    Install(install::Args),
+    /// List the known definitions
+    List(list::Args),
+    /// Show one definition
+    Show(show::Args),
+}
+
+/// Runs a command's future to its end; whatever still blocks a thread then does not keep the program.
+fn on_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().context("the runtime")?;
+    let result = runtime.block_on(command);
+    runtime.shutdown_timeout(LINGER);
+    result
+}
+
+/// Calls wait for servers nearly all of their time.
+const WORKERS: usize = 2;
+const LINGER: Duration = Duration::from_millis(100);
+
+impl Cli {
+    /// Runs the command; the result is the program's exit code.
+    ///
+    /// # Errors
+    /// With what to tell a person.
+    pub fn run(self) -> anyhow::Result<u8> {
+        match self.command {
+            Command::Serve(args) => serve::run(args),
+            Command::Call(args) => call::run(args),
+            Command::Install(args) => install::run(&args).map(|()| 0),
+            Command::List(args) => list::run(&args).map(|()| 0),
+            Command::Show(args) => show::run(&args).map(|()| 0),
+        }
+    }
+}

@@ -1,5 +1,34 @@
 //! The wire to one language server: bounded frames, a guard in front of async-lsp, an outbox for what we ask, an
 //! inbound side for what the server asks and tells. Knows nothing of documents, verdicts or tools.
 
+mod capabilities;
+mod connection;
+mod effective;
+mod envelope;
+mod fields;
+mod frames;
+mod guard;
+mod host;
+mod inbound;
+mod outbox;
+mod parcels;
 pub mod positions;
+pub mod read;
+mod requests;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod throttle;
+mod told;
 pub mod types;
+pub mod uri;
+mod writer;
+
+pub use capabilities::client_capabilities;
+pub use connection::{CloseReason, Closed, Connection, Streams, WireLimits};
+pub use effective::{
+    ChangeKind, DiagnosticProvider, DocumentSync, Effective, FileEvent, Method, Save, ServerInfo, Support, Watch,
+};
+pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
+pub use outbox::{Pending, RequestError, Response};
+pub use stats::WireStats;

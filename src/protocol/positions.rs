@@ -1,7 +1,15 @@
 //! Positions as the wire has them, and the one place that converts them: LSP's zero-based line and code unit in the
 //! server's encoding, to and from byte offsets and code points. Pure.
 
+mod identifiers;
+mod lines;
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+pub use identifiers::Identifier;
+pub use lines::LineMap;
 
 /// The unit in which a server counts `character` (LSP `PositionEncodingKind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -13,6 +21,36 @@ pub enum Encoding {
     Utf16,
     /// Code points.
     Utf32,
+}
+
+impl Encoding {
+    /// Reads LSP's name of an encoding; an unknown one is `None`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "utf-8" => Some(Self::Utf8),
+            "utf-16" => Some(Self::Utf16),
+            "utf-32" => Some(Self::Utf32),
+            _ => None,
+        }
+    }
+
+    /// LSP's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Utf16 => "utf-16",
+            Self::Utf32 => "utf-32",
+        }
+    }
+
+    /// How many units `c` takes.
+    fn width(self, c: char) -> usize {
+        match self {
+            Self::Utf8 => c.len_utf8(),
+            Self::Utf16 => c.len_utf16(),
+            Self::Utf32 => 1,
+        }
+    }
 }
 
 /// A position in a server's own units: both numbers are zero-based.
@@ -27,6 +65,13 @@ pub struct Position {
 pub struct Range {
     pub start: Position,
     pub end: Position,
+}
+
+impl Range {
+    /// Whether `other` lies wholly inside (or is the same).
+    pub fn encloses(&self, other: &Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
 }
 
 /// A position in a text as people and agents count it here: zero-based line, zero-based column in code points.

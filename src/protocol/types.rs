@@ -62,7 +62,10 @@ pub struct Completion {
     pub description: Option<String>,
     pub sort_text: Option<String>,
     pub filter_text: Option<String>,
+    /// What is inserted where it is not the label (`textEdit`, `textEditText` or `insertText`).
     pub insert_text: Option<String>,
+    /// `insert_text` is a snippet with `$1` and the like in it.
+    pub snippet: bool,
     pub deprecated: bool,
     pub preselect: bool,
 }

@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    fn check(env: &[(&str, &str)], expected: Expect) {
+    fn check(env: &[(&str, &str)], expected: &Expect) {
         let said = match Dirs::from_env(&env.iter().copied().collect()) {
             Ok(d) => format!("{} {} {}", d.config.display(), d.state.display(), d.data.display()),
             Err(error) => error.to_string(),
@@ -66,24 +66,24 @@ mod tests {
 
     #[test]
     fn home_xdg_and_own_variables() {
-        check(&[("HOME", "/h")], expect!["/h/.config/langport /h/.local/state/langport /h/.local/share/langport"]);
+        check(&[("HOME", "/h")], &expect!["/h/.config/langport /h/.local/state/langport /h/.local/share/langport"]);
         check(
             &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "relative"), ("LANGPORT_DATA_DIR", "/d")],
-            expect!["/c/langport /h/.local/state/langport /d"],
+            &expect!["/c/langport /h/.local/state/langport /d"],
         );
-        check(&[("HOME", "/h"), ("LANGPORT_CONFIG_DIR", "")], expect![
+        check(&[("HOME", "/h"), ("LANGPORT_CONFIG_DIR", "")], &expect![
             "/h/.config/langport /h/.local/state/langport /h/.local/share/langport"
         ]);
     }
 
     #[test]
     fn no_home() {
-        check(&[], expect![
+        check(&[], &expect![
             "no place for langport's configuration: set HOME, XDG_CONFIG_HOME or LANGPORT_CONFIG_DIR to an absolute path"
         ]);
         check(
             &[("LANGPORT_CONFIG_DIR", "/c"), ("LANGPORT_STATE_DIR", "/s"), ("LANGPORT_DATA_DIR", "/d")],
-            expect!["/c /s /d"],
+            &expect!["/c /s /d"],
         );
     }
 }

@@ -133,10 +133,10 @@ mod tests {
             Fixture { _tmp: tmp, base }
         }
 
-        fn check(&self, name: &str, path: &[&str], expected: Expect) {
+        fn check(&self, name: &str, path: &[&str], expected: &Expect) {
             let dirs: Vec<PathBuf> = path
                 .iter()
-                .map(|dir| if dir.starts_with('=') { PathBuf::from(&dir[1..]) } else { self.base.join(dir) })
+                .map(|dir| dir.strip_prefix('=').map_or_else(|| self.base.join(dir), PathBuf::from))
                 .collect();
             let name = name.replace("BASE", self.base.to_str().unwrap());
             let said = match find_program(&name, &dirs, &[self.base.join("ws")]) {
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn the_first_folder_that_has_it() {
         let f = Fixture::new(&["one/tool", "two/tool", "two/other"]);
-        f.check("tool", &["one", "two"], expect!["BASE/one/tool"]);
-        f.check("other", &["one", "two"], expect!["BASE/two/other"]);
-        f.check("none", &["one", "two", "one"], expect!["no program `none` in BASE/one, BASE/two"]);
-        f.check("none", &["=.", "="], expect!["no program `none` in the search path, which names no absolute folder"]);
+        f.check("tool", &["one", "two"], &expect!["BASE/one/tool"]);
+        f.check("other", &["one", "two"], &expect!["BASE/two/other"]);
+        f.check("none", &["one", "two", "one"], &expect!["no program `none` in BASE/one, BASE/two"]);
+        f.check("none", &["=.", "="], &expect!["no program `none` in the search path, which names no absolute folder"]);
     }
 
     #[test]
@@ -162,14 +162,14 @@ mod tests {
         std::os::unix::fs::symlink(f.base.join("ws/node_modules/.bin/evil"), f.base.join("bin/evil")).unwrap();
         std::os::unix::fs::symlink(f.base.join("ws/node_modules/.bin"), f.base.join("linked")).unwrap();
         std::os::unix::fs::symlink(f.base.join("bin/good"), f.base.join("ws/node_modules/.bin/good")).unwrap();
-        f.check("evil", &["ws/node_modules/.bin"], expect![
+        f.check("evil", &["ws/node_modules/.bin"], &expect![
             "no program `evil` in BASE/ws/node_modules/.bin (passed over, because it lies inside the workspace: BASE/ws/node_modules/.bin/evil)"
         ]);
-        f.check("evil", &["bin", "linked"], expect![
+        f.check("evil", &["bin", "linked"], &expect![
             "no program `evil` in BASE/bin, BASE/linked (passed over, because it lies inside the workspace: BASE/bin/evil)"
         ]);
-        f.check("good", &["ws/node_modules/.bin", "bin"], expect!["BASE/bin/good"]);
-        f.check("./evil", &["bin"], expect![
+        f.check("good", &["ws/node_modules/.bin", "bin"], &expect!["BASE/bin/good"]);
+        f.check("./evil", &["bin"], &expect![
             "`./evil` is a relative path: give a bare name, an absolute path or one that begins with `~/`"
         ]);
     }
@@ -178,9 +178,9 @@ mod tests {
     fn absolute_paths_must_be_programs() {
         let f = Fixture::new(&["bin/good", "bin/plain"]);
         std::fs::set_permissions(f.base.join("bin/plain"), std::fs::Permissions::from_mode(0o644)).unwrap();
-        f.check("BASE/bin/good", &[], expect!["BASE/bin/good"]);
-        f.check("BASE/bin/plain", &[], expect!["BASE/bin/plain is not executable"]);
-        f.check("BASE/bin", &[], expect!["BASE/bin is not a file"]);
-        f.check("BASE/none", &[], expect!["BASE/none does not exist"]);
+        f.check("BASE/bin/good", &[], &expect!["BASE/bin/good"]);
+        f.check("BASE/bin/plain", &[], &expect!["BASE/bin/plain is not executable"]);
+        f.check("BASE/bin", &[], &expect!["BASE/bin is not a file"]);
+        f.check("BASE/none", &[], &expect!["BASE/none does not exist"]);
     }
 }

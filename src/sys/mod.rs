@@ -1,8 +1,14 @@
-//! The only place that spawns, kills, writes files and reads the environment.
+//! The only place that spawns, kills, writes files and reads the environment. Knows nothing of servers, protocols or
+//! workspaces.
 
 pub mod dirs;
 pub mod env;
 pub mod files;
 pub mod lookup;
+pub mod memory;
 pub mod process;
+pub mod signals;
+#[cfg(target_os = "linux")]
+mod tree;
 pub mod tool;
+pub mod watchdog;

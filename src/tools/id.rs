@@ -1,5 +1,7 @@
 //! The tools' canonical ids.
 
+use crate::registry::Capability;
+
 /// A tool. The order is the order of every list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ToolId {
@@ -31,6 +33,23 @@ impl ToolId {
         Self::Types,
         Self::Status,
     ];
+
+    /// What a server must be able to do for it; none for the tools of langport's own.
+    pub fn capability(self) -> Option<Capability> {
+        Some(match self {
+            Self::Diagnostics => Capability::Diagnostics,
+            Self::Hover => Capability::Hover,
+            Self::Definition => Capability::Definitions,
+            Self::References => Capability::References,
+            Self::Completions => Capability::Completions,
+            Self::Signature => Capability::SignatureHelp,
+            Self::Symbols => Capability::DocumentSymbols,
+            Self::WorkspaceSymbols => Capability::WorkspaceSymbols,
+            Self::Calls => Capability::CallHierarchy,
+            Self::Types => Capability::TypeHierarchy,
+            Self::Status => return None,
+        })
+    }
 
     /// The canonical id, as documentation, configuration and logs use it.
     pub fn canonical(self) -> &'static str {

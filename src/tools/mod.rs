@@ -1,9 +1,33 @@
 //! One file per tool: arguments to a query to a typed outcome; and the address, which all position tools share.
 
+mod address;
+mod args;
+mod calls;
 pub mod caller;
+mod completions;
+pub mod cursor;
+mod definition;
+mod diagnostics;
+pub mod engine;
+mod file;
+mod hover;
 pub mod id;
+mod kinds;
+mod languages;
+mod locate;
 pub mod outcome;
+mod places;
 pub mod progress;
+mod references;
+mod search;
+mod short;
+mod signature;
+mod status;
+mod symbol_path;
+mod symbols;
+mod tree;
+mod types;
+mod workspace_symbols;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -25,4 +49,9 @@ pub struct ToolCall {
 /// What answers tool calls. Dropping the future cancels the call: everything asked of servers for it is cancelled too.
 pub trait Tools: Send + Sync + 'static {
     fn call(self: Arc<Self>, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>>;
+}
+
+/// An answer of another kind than the question's: a defect of langport's own.
+fn wrong_kind() -> Failure {
+    file::failure(outcome::Code::Failed, "the answer does not belong to the question", "this is a defect of langport: please report it")
 }

@@ -6,31 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How far an answer can be trusted, best first: the order is the order of badness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The server has analysed the text now on disk.
-    Fresh,
-    /// Analysed, but the server is still at work and may add more.
-    Settling,
-    /// Silent past its usual time; the last list is likely right, but not proven.
-    Unconfirmed,
-    /// One of several servers, or part of the scope, has answered.
-    Partial,
-    /// Only an older text was analysed in the time allowed.
-    Stale,
-    /// Starting or still loading the project.
-    Indexing,
-    /// Nothing came in the time allowed.
-    Unanswered,
-    /// The server has no such capability.
-    Unsupported,
-    /// No server.
-    Unavailable,
-    /// The server answered with an error, or died.
-    Failed,
-}
+pub use crate::runtime::verdict::Verdict;
 
 /// One server's part in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

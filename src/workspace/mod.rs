@@ -1,1 +1,7 @@
-//! workspace
+//! The allowed roots and what lies in them: confinement, snapshots of files, and what changed. Knows nothing of
+//! servers or documents.
+
+pub mod disk;
+pub mod roots;
+pub mod uri;
+pub mod watch;

@@ -1,0 +1,155 @@
+//! Builds a running langport from flags and settings: registry, binding, workspace, pool, tools.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::Context;
+
+use crate::{
+    binding::{Binding, Bound},
+    config::{self, Capability, Flags, Loaded, Output, Permission, Settings},
+    mcp::{ListChanges, McpSettings, ToolNames},
+    registry::{Registry, Surroundings},
+    render,
+    runtime::{
+        ground::Ground,
+        instance::Budget,
+        pool::{Pool, PoolLimits},
+        start::Starter,
+    },
+    sys::{dirs::Dirs, env::Env},
+    tools::{
+        ToolId,
+        engine::{Engine, ToolLimits},
+    },
+    workspace::{
+        disk::Disk,
+        roots::Roots,
+        watch::{Options, Watcher},
+    },
+};
+
+/// Flags that every command takes which starts servers.
+#[derive(Debug, clap::Args)]
+pub struct Flagged {
+    /// A folder that may be looked at; may be given several times (default: the current folder)
+    #[arg(long, value_name = "DIR")]
+    pub root: Vec<PathBuf>,
+    /// A definition to serve; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub bind: Vec<String>,
+    /// Serve these languages only
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub languages: Vec<String>,
+    /// Serve whatever the files need (the default)
+    #[arg(long, conflicts_with_all = ["bind", "languages"])]
+    pub auto: bool,
+    /// What an agent may do
+    #[arg(long, value_name = "read-only|workspace-write")]
+    pub permission: Option<String>,
+    /// What servers may be asked for: `all`, or a list
+    #[arg(long, value_name = "all|A,B", value_delimiter = ',')]
+    pub capabilities: Vec<String>,
+}
+
+/// Everything that answers.
+pub struct Langport {
+    pub engine: Arc<Engine>,
+    pub settings: Settings,
+    pub mcp: McpSettings,
+}
+
+/// Restarts of one server within [`WINDOW`].
+const RESTARTS: usize = 3;
+const WINDOW: Duration = Duration::from_secs(5 * 60);
+/// The whole shutdown of one server.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+/// Bytes of file texts that are kept.
+const TEXTS: usize = 32 * 1024 * 1024;
+
+impl Flagged {
+    fn flags(&self) -> anyhow::Result<Flags> {
+        let permission = match self.permission.as_deref() {
+            None => None,
+            Some("read-only") => Some(Permission::ReadOnly),
+            Some("workspace-write") => Some(Permission::WorkspaceWrite),
+            Some(other) => anyhow::bail!("--permission is `{other}`; it can be read-only or workspace-write"),
+        };
+        let named = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+        let all = self.capabilities.iter().any(|word| word == "all");
+        let capabilities = if self.capabilities.is_empty() || all {
+            None
+        } else {
+            Some(self.capabilities.iter().map(|word| word.parse()).collect::<Result<Vec<Capability>, _>>().context("--capabilities")?)
+        };
+        Ok(Flags { permission, capabilities, bind: named(&self.bind), languages: named(&self.languages), ..Flags::default() })
+    }
+
+    /// Reads the settings and definitions and puts everything together. Must be called inside a tokio runtime. No
+    /// server starts.
+    ///
+    /// # Errors
+    /// Flags or a root that cannot be used, and managed configuration that is wrong; a faulty user file is reported and
+    /// left out.
+    pub fn assemble(&self) -> anyhow::Result<Langport> {
+        let env = Env::current();
+        let dirs = Dirs::from_env(&env)?;
+        let Loaded { settings, problems } = config::load(&dirs, &env, &self.flags()?)?;
+        let (registry, load_errors) = Registry::load(&dirs);
+        let mut left_out: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        left_out.extend(load_errors.iter().map(ToString::to_string));
+        for problem in &left_out {
+            tracing::warn!("{problem}");
+        }
+        let roots = if self.root.is_empty() { vec![std::env::current_dir().context("the current folder")?] } else { self.root.clone() };
+        let roots = Roots::new(&roots)?;
+        let folders: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
+        let bound = Bound::resolve(&registry, &Binding::of(&settings))?;
+        let languages = bound.languages(&settings).context("filetypes")?;
+        let watching = Options { events: settings.watch_events, max_folders: settings.watched_folders, ..Options::default() };
+        let watcher = Watcher::start(&roots, &watching);
+        let ms = Duration::from_millis;
+        let ground = Arc::new(Ground::new(roots, Disk::new(settings.document_bytes, TEXTS), watcher, ms(settings.barrier_ms)));
+        let around = Surroundings::of_process(dirs, folders);
+        let starter = Starter {
+            ground,
+            around: around.clone(),
+            start_timeout: ms(settings.start_timeout_ms),
+            shutdown: SHUTDOWN,
+            request_timeout: ms(settings.request_timeout_ms),
+            settle: ms(settings.settle_ms),
+            empty: ms(settings.empty_ms),
+            documents: settings.documents,
+            pending: settings.pending,
+        };
+        // 0 means never.
+        let idle = if settings.idle_stop_ms == 0 { Duration::from_secs(u64::from(u32::MAX)) } else { ms(settings.idle_stop_ms) };
+        let budget = Budget { restarts: RESTARTS, window: WINDOW };
+        let pool = Pool::new(starter, PoolLimits { instances: settings.instances, idle, budget });
+        let limits = ToolLimits { diagnostics_file: settings.diagnostics_file, capabilities: settings.capabilities.clone() };
+        let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out);
+        let mcp = mcp_settings(&settings, &engine);
+        Ok(Langport { engine, settings, mcp })
+    }
+}
+
+fn mcp_settings(settings: &Settings, engine: &Arc<Engine>) -> McpSettings {
+    let offering = engine.clone();
+    let offered: Arc<dyn Fn() -> Vec<ToolId> + Send + Sync> = Arc::new(move || offering.offered());
+    McpSettings {
+        output: match settings.output {
+            Output::Text => render::Output::Text,
+            Output::Structured => render::Output::Structured,
+            Output::Both => render::Output::Both,
+        },
+        names: match settings.tool_names {
+            config::ToolNames::Underscore => ToolNames::Underscore,
+            config::ToolNames::Slash => ToolNames::Slash,
+            config::ToolNames::Dot => ToolNames::Dot,
+        },
+        max_wait: Duration::from_millis(settings.max_wait_ms),
+        max_chars: settings.max_chars,
+        offered,
+        changes: ListChanges::default(),
+        ..McpSettings::default()
+    }
+}

@@ -1,0 +1,157 @@
+//! The life of one call: its place among the others, its deadline, its cancellation, its end when a tool panics.
+
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::FutureExt;
+use rmcp::model::RequestId;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::tools::{
+    ToolCall, Tools,
+    outcome::{Code, Failure, Outcome},
+};
+
+/// Calls that may wait for their turn; more are refused at once.
+const WAITING: usize = 512;
+/// Tools end their own waiting; this much later a call is ended for them.
+const SLACK: Duration = Duration::from_secs(2);
+/// How long calls may still run once the client has closed its end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The calls of one connection.
+pub(super) struct Calls {
+    permits: Semaphore,
+    running: Mutex<HashMap<RequestId, Running>>,
+    closing: CancellationToken,
+}
+
+#[derive(Clone)]
+struct Running {
+    cancel: CancellationToken,
+    done: CancellationToken,
+}
+
+/// What became of a call.
+pub(super) enum Ended {
+    Answered(Result<Outcome, Failure>),
+    /// The client cancelled it, or used its id twice, or is gone: nothing will be sent.
+    Dropped,
+}
+
+/// Takes a call off the list when it ends in whatever way.
+struct Entry<'a> {
+    calls: &'a Calls,
+    id: RequestId,
+    running: Running,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.calls.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.running.done.cancel();
+    }
+}
+
+impl Calls {
+    pub(super) fn new(concurrency: usize, closing: CancellationToken) -> Self {
+        Self { permits: Semaphore::new(concurrency.max(1)), running: Mutex::default(), closing }
+    }
+
+    /// The entry of a new call; the running one when the id is in use.
+    fn enter(&self, id: &RequestId) -> Result<Entry<'_>, Running> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(other) = running.get(id) {
+            return Err(other.clone());
+        }
+        let entry = Running { cancel: CancellationToken::new(), done: CancellationToken::new() };
+        running.insert(id.clone(), entry.clone());
+        Ok(Entry { calls: self, id: id.clone(), running: entry })
+    }
+
+    fn crowded(&self) -> bool {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).len() > WAITING
+    }
+
+    /// Runs a call to its end; the future of the tool is dropped the moment the call is cancelled.
+    pub(super) async fn run(
+        &self,
+        id: &RequestId,
+        cancelled: &CancellationToken,
+        tools: Arc<dyn Tools>,
+        call: ToolCall,
+    ) -> Ended {
+        let entry = match self.enter(id) {
+            Ok(entry) => entry,
+            Err(other) => {
+                other.outlive(cancelled).await;
+                return Ended::Dropped;
+            }
+        };
+        if self.crowded() {
+            return Ended::Answered(Err(Failure {
+                code: Code::Refused,
+                what: format!("more than {WAITING} calls are waiting"),
+                next: "ask again once some have been answered".to_owned(),
+                details: Vec::new(),
+                servers: Vec::new(),
+            }));
+        }
+        let max_wait = call.caller.max_wait;
+        let name = call.tool.canonical();
+        let work = async {
+            let _permit = self.permits.acquire().await;
+            tools.call(call).await
+        };
+        let gone = async {
+            self.closing.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => Ended::Dropped,
+            () = entry.running.cancel.cancelled() => Ended::Dropped,
+            ended = AssertUnwindSafe(work).catch_unwind() => Ended::Answered(ended.unwrap_or_else(|_| Err(panicked(name)))),
+            () = tokio::time::sleep(max_wait + SLACK) => Ended::Answered(Err(late(name, max_wait))),
+            () = gone => Ended::Dropped,
+        }
+    }
+}
+
+impl Running {
+    /// A second call with the id of this one: it gets no answer of its own, but cancels both. It ends after the first,
+    /// since rmcp takes the first answer with an id for the only one.
+    async fn outlive(self, cancelled: &CancellationToken) {
+        tokio::select! {
+            () = cancelled.cancelled() => self.cancel.cancel(),
+            () = self.done.cancelled() => {
+                drop(tokio::time::timeout(GRACE, cancelled.cancelled()).await);
+            }
+        }
+    }
+}
+
+fn panicked(name: &str) -> Failure {
+    Failure {
+        code: Code::Failed,
+        what: format!("{name} met a defect in langport"),
+        next: "ask again; its stderr has the details".to_owned(),
+        details: Vec::new(),
+        servers: Vec::new(),
+    }
+}
+
+fn late(name: &str, max_wait: Duration) -> Failure {
+    Failure {
+        code: Code::Failed,
+        what: format!("{name} was unanswered after {} s, which says nothing about the code", max_wait.as_secs()),
+        next: "ask again, or see lsp/status".to_owned(),
+        details: Vec::new(),
+        servers: Vec::new(),
+    }
+}

@@ -1,0 +1,165 @@
+//! What tools/list says: names, titles, descriptions, schemas. Written by hand, because clients refuse much of what
+//! generators write: every schema is flat, with one scalar `type` each.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::names::ToolNames;
+use crate::{
+    render::{self, Output},
+    tools::ToolId,
+};
+
+/// The tools as the wire lists them, in their fixed order.
+pub(super) fn tools(offered: &[ToolId], names: ToolNames, output: Output) -> Vec<Tool> {
+    ToolId::ALL.into_iter().filter(|tool| offered.contains(tool)).map(|tool| entry(tool, names, output)).collect()
+}
+
+fn entry(tool: ToolId, names: ToolNames, output: Output) -> Tool {
+    let annotations =
+        ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    let meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
+    let entry = Tool::new(names.name(tool), description(tool), Arc::new(object(input(tool))))
+        .with_title(title(tool))
+        .with_annotations(annotations)
+        .with_meta(MetaObject::from(meta));
+    if output == Output::Text { entry } else { entry.with_raw_output_schema(Arc::new(object(render::schema()))) }
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(map) => map,
+        _ => JsonObject::new(),
+    }
+}
+
+fn title(tool: ToolId) -> &'static str {
+    match tool {
+        ToolId::Diagnostics => "Diagnostics",
+        ToolId::Hover => "Hover",
+        ToolId::Definition => "Definition",
+        ToolId::References => "References",
+        ToolId::Completions => "Completions",
+        ToolId::Signature => "Signature help",
+        ToolId::Symbols => "Symbols of a file",
+        ToolId::WorkspaceSymbols => "Symbols of the workspace",
+        ToolId::Calls => "Call hierarchy",
+        ToolId::Types => "Type hierarchy",
+        ToolId::Status => "Language server status",
+    }
+}
+
+fn description(tool: ToolId) -> &'static str {
+    match tool {
+        ToolId::Diagnostics => {
+            "Errors and warnings of type checkers and linters for the text now on disk. Call it after every edit, with \
+             file_path or a scope (`changed`: files changed since `since`). Shows `severity` and worse; new_only: only \
+             what `since` did not have. \"no problems\" counts only with the verdict `fresh`."
+        }
+        ToolId::Hover => {
+            "Type, signature and documentation of a symbol. Address it by file_path+line+column, \
+             file_path+line+symbol (occurrence picks one on that line), file_path+symbol, or symbol alone."
+        }
+        ToolId::Definition => {
+            "Where a symbol is defined, with its source line; or its declaration, its type's definition, its \
+             implementations. Follows imports into dependencies."
+        }
+        ToolId::References => {
+            "Every use of a symbol in the project, by file, each with its line. Resolved by meaning, not by text."
+        }
+        ToolId::Completions => {
+            "What can be written at file_path+line+column: members, names in scope, keywords."
+        }
+        ToolId::Signature => "Parameters of the call around file_path+line+column, the current one marked.",
+        ToolId::Symbols => "Outline of a file: classes, functions and more, one line each; query filters by name.",
+        ToolId::WorkspaceSymbols => "Finds symbols by a part of their name in the whole project.",
+        ToolId::Calls => "Who calls a function, or what it calls, as a tree.",
+        ToolId::Types => "Supertypes or subtypes of a class or interface, as a tree.",
+        ToolId::Status => {
+            "Every known language server: running, indexing, failed, not installed (with the install command). With \
+             file_path: which servers serve that file, and why. restart restarts `server`."
+        }
+    }
+}
+
+/// Schemas of the arguments. Other spellings (`path`, `uri`, `character`, numbers as strings) are taken, not listed.
+fn input(tool: ToolId) -> Value {
+    let mut properties = JsonObject::new();
+    let mut required = Vec::new();
+    let mut add = |name: &str, schema: Value| {
+        properties.insert(name.to_owned(), schema);
+    };
+    let choice = |values: &[&str]| json!({"type": "string", "enum": values, "default": values[0]});
+    let level = || json!({"type": "integer", "minimum": 1, "maximum": 5, "default": 1});
+    match tool {
+        ToolId::Diagnostics => {
+            add("file_path", json!({"type": "string"}));
+            add("scope", choice(&["file", "changed", "workspace"]));
+            add(
+                "severity",
+                json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),
+            );
+            add("new_only", json!({"type": "boolean", "default": false}));
+            add("since", text("mark or git revision"));
+        }
+        ToolId::Hover | ToolId::Completions | ToolId::Signature => address(&mut add),
+        ToolId::Definition => {
+            address(&mut add);
+            add("kind", choice(&["definition", "declaration", "type_definition", "implementation"]));
+        }
+        ToolId::References => {
+            address(&mut add);
+            add("include_declaration", json!({"type": "boolean", "default": true}));
+        }
+        ToolId::Symbols => {
+            add("file_path", json!({"type": "string"}));
+            add("depth", json!({"type": "integer", "minimum": 1, "default": 2}));
+            add("query", json!({"type": "string"}));
+            required.push("file_path");
+        }
+        ToolId::WorkspaceSymbols => {
+            add("query", json!({"type": "string"}));
+            add("kind", text("such as class, function"));
+            required.push("query");
+        }
+        ToolId::Calls => {
+            address(&mut add);
+            add("direction", choice(&["incoming", "outgoing"]));
+            add("depth", level());
+        }
+        ToolId::Types => {
+            address(&mut add);
+            add("direction", choice(&["supertypes", "subtypes"]));
+            add("depth", level());
+        }
+        ToolId::Status => {
+            add("server", json!({"type": "string"}));
+            add("file_path", json!({"type": "string"}));
+            add("restart", json!({"type": "boolean", "default": false}));
+        }
+    }
+    add("cursor", json!({"type": "string"}));
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+fn address(add: &mut impl FnMut(&str, Value)) {
+    // Each stands in most tools: how they go together is said in the instructions and by the first of the tools.
+    add("file_path", json!({"type": "string"}));
+    add("line", json!({"type": "integer", "description": "1-based"}));
+    add("column", json!({"type": "integer", "description": "1-based"}));
+    add("symbol", text("name or path: Cart/add"));
+    add("occurrence", json!({"type": "integer"}));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! What rmcp asks of a server, answered for one connection.
+
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+        Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    McpSettings,
+    calls::{Calls, Ended},
+    catalog,
+    changes::Listeners,
+    instructions::INSTRUCTIONS,
+    names,
+    progress::Progress,
+};
+use crate::{
+    render::{self, Options, Rendered},
+    tools::{Caller, ProgressSink, ToolCall, ToolId, Tools},
+};
+
+static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
+
+/// The handler of one connection: a cheap clone.
+#[derive(Clone)]
+pub(super) struct Handler(Arc<Inner>);
+
+struct Inner {
+    tools: Arc<dyn Tools>,
+    settings: McpSettings,
+    config: ServerConfig,
+    connection: u64,
+    calls: Calls,
+    listeners: Arc<Listeners>,
+    closing: CancellationToken,
+}
+
+impl Handler {
+    pub(super) fn new(
+        tools: Arc<dyn Tools>,
+        settings: McpSettings,
+        listeners: Arc<Listeners>,
+        closing: CancellationToken,
+    ) -> Self {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let this = Implementation::new("langport", env!("CARGO_PKG_VERSION")).with_title("langport");
+        let config = ServerConfig::new(capabilities)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+            .with_server_info(this)
+            .with_instructions(INSTRUCTIONS);
+        Self(Arc::new(Inner {
+            calls: Calls::new(settings.concurrency, closing.clone()),
+            connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+            tools,
+            settings,
+            config,
+            listeners,
+            closing,
+        }))
+    }
+
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let client = context.client_info().map(|info| format!("{} {}", info.name, info.version)).unwrap_or_default();
+        Caller {
+            id: self.0.connection,
+            client: render::line(&client, 80),
+            max_wait: self.0.settings.max_wait,
+            max_chars: self.0.settings.max_chars,
+        }
+    }
+
+    fn options(&self, tool: ToolId) -> Options {
+        Options { tool, output: self.0.settings.output, max_chars: self.0.settings.max_chars }
+    }
+
+    fn unknown(&self, name: &str) -> ErrorData {
+        let near = names::nearest(name, self.0.settings.names).join(", ");
+        ErrorData::invalid_params(format!("Unknown tool: {}. Nearest: {near}", render::line(name, 80)), None)
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        self.0.config.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        // Everything fits on one page, so there is no cursor to come back with but the empty one.
+        if request.and_then(|request| request.cursor).is_some_and(|cursor| !cursor.is_empty()) {
+            return Err(ErrorData::invalid_params("no such cursor: the list of tools is one page", None));
+        }
+        let settings = &self.0.settings;
+        Ok(ListToolsResult::with_all_items(catalog::tools(&(settings.offered)(), settings.names, settings.output)))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let settings = &self.0.settings;
+        catalog::tools(&[names::parse(name)?], settings.names, settings.output).pop()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = names::parse(&request.name).ok_or_else(|| self.unknown(&request.name))?;
+        let caller = Arc::new(self.caller(&context));
+        let (telling, progress) = match context.meta.get_progress_token() {
+            Some(token) => {
+                let (telling, sink) = Progress::start(context.peer.clone(), token);
+                (Some(telling), sink)
+            }
+            None => (None, ProgressSink::default()),
+        };
+        let call = ToolCall { tool, arguments: request.arguments.unwrap_or_default(), caller, progress };
+        let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
+        let rendered = match ended {
+            Ended::Answered(Ok(outcome)) => render::outcome(&outcome, self.options(tool)),
+            Ended::Answered(Err(failure)) => render::failure(&failure, self.0.settings.max_chars),
+            // rmcp sends nothing for a cancelled request, whatever is returned.
+            Ended::Dropped => return Err(ErrorData::internal_error("cancelled", None)),
+        };
+        if let Some(telling) = telling {
+            telling.finish().await;
+        }
+        Ok(result(rendered).into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            "tools/call" => malformed_call(request.params.as_ref()),
+            method @ ("initialize" | "tools/list" | "subscriptions/listen" | "server/discover") => {
+                ErrorData::invalid_params(format!("the params of {method} are not an object of the right shape"), None)
+            }
+            method => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, render::line(method, 80), None),
+        })
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.0.listeners.set_peer(context.peer);
+    }
+
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let key = self.0.listeners.add(context.sink().clone());
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = self.0.closing.cancelled() => {}
+        }
+        self.0.listeners.remove(key);
+        Ok(())
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+}
+
+/// rmcp hands over a call whose parameters it cannot read as one of an unknown method.
+fn malformed_call(params: Option<&Value>) -> ErrorData {
+    let kind = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    let message = match params {
+        Some(Value::Object(params)) => match (params.get("name"), params.get("arguments")) {
+            (Some(Value::String(_)), Some(other)) if !other.is_object() => format!(
+                "`arguments` is {}; it must be a JSON object such as {{\"file_path\": \"src/main.py\", \"line\": 3, \
+                 \"symbol\": \"run\"}}",
+                kind(other)
+            ),
+            (Some(Value::String(_)), _) => "tools/call has `name`, `arguments` and `_meta`; one of them has the wrong shape".to_owned(),
+            (name, _) => format!("`name` is {}; it must be the tool's name", name.map_or("missing", kind)),
+        },
+        other => format!("the params of tools/call are {}; they must be an object with `name` and `arguments`", other.map_or("missing", kind)),
+    };
+    ErrorData::invalid_params(message, None)
+}
+
+fn result(rendered: Rendered) -> CallToolResult {
+    let content = vec![ContentBlock::text(rendered.text)];
+    let mut result = if rendered.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = rendered.structured;
+    result
+}

@@ -1,0 +1,239 @@
+//! Calls: spellings, errors, progress, cancellation, deadlines, crowds.
+
+use super::*;
+
+#[tokio::test]
+async fn every_spelling_reaches_the_tool() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    for name in ["lsp/hover", "lsp_hover", "lsp.hover", "hover", "LSP_HOVER", "mcp__x__lsp_hover"] {
+        assert_eq!(text(&client.call(name, json!({"line": "3"})).await), HOVER, "{name}");
+        let call = client.seen.recv().await.unwrap();
+        assert_eq!(call.tool, ToolId::Hover);
+        assert_eq!(call.arguments["line"], "3");
+    }
+    for name in ["workspaceSymbols", "workspace-symbols"] {
+        client.call(name, json!({})).await;
+        assert_eq!(client.seen.recv().await.unwrap().tool, ToolId::WorkspaceSymbols);
+    }
+    client.close().await;
+}
+
+#[tokio::test]
+async fn an_unknown_name_gets_the_nearest() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    let answer = client.call("lsp_hovr\n\u{202e}", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32602);
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("Unknown tool: lsp_hovr. Nearest: lsp_hover, "), "{message}");
+    client.close().await;
+}
+
+#[tokio::test]
+async fn odd_arguments() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    // Encoded twice, as some models do.
+    assert_eq!(text(&client.call("hover", json!("{\"line\": 3}")).await), HOVER);
+    assert_eq!(client.seen.recv().await.unwrap().arguments["line"], 3);
+    for none in [Value::Null, json!(""), json!({})] {
+        assert_eq!(text(&client.call("hover", none).await), HOVER);
+        assert!(client.seen.recv().await.unwrap().arguments.is_empty());
+    }
+    for (arguments, what) in [(json!([1]), "an array"), (json!("cart.py"), "a string"), (json!(3), "a number")] {
+        let answer = client.call("lsp_hover", arguments).await;
+        assert_eq!(answer["error"]["code"], -32602);
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with(&format!("`arguments` is {what}; it must be a JSON object such as")), "{message}");
+    }
+    let answer = client.request("tools/call", json!({"arguments": {}})).await;
+    assert_eq!(answer["error"]["message"], "`name` is missing; it must be the tool's name");
+    assert_eq!(client.request("no/such", json!({})).await["error"]["code"], -32601);
+    client.close().await;
+}
+
+#[tokio::test]
+async fn failures_are_results() {
+    let mut client = Client::modern(McpSettings { output: Output::Both, ..McpSettings::default() });
+    let answer = client.call("lsp_hover", json!({"do": "fail"})).await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(
+        text(&answer),
+        "not_found · cart.py has no line 900 · pass a line from 1 to 12\n  12 return total"
+    );
+    assert!(answer["result"].get("structuredContent").is_none());
+    client.close().await;
+}
+
+#[tokio::test]
+async fn structured_output() {
+    let mut client = Client::legacy(McpSettings { output: Output::Structured, ..McpSettings::default() }).await;
+    let answer = client.call("lsp_hover", json!({})).await;
+    let structured = &answer["result"]["structuredContent"];
+    assert_eq!(structured["items"][0]["code"], json!(["class Cart"]));
+    assert_eq!(&serde_json::from_str::<Value>(text(&answer)).unwrap(), structured);
+    let list = client.request("tools/list", json!({})).await;
+    assert_eq!(list["result"]["tools"][0]["outputSchema"]["type"], "object");
+    client.close().await;
+}
+
+#[tokio::test]
+async fn a_panic_is_answered() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    let answer = client.call("lsp_hover", json!({"do": "panic"})).await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(text(&answer).starts_with("failed · lsp/hover met a defect"), "{answer}");
+    assert_eq!(text(&client.call("lsp_hover", json!({})).await), HOVER);
+    client.close().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_dropped_and_not_answered() {
+    for modern in [false, true] {
+        let mut client = if modern {
+            Client::modern(McpSettings::default())
+        } else {
+            Client::legacy(McpSettings::default()).await
+        };
+        let id = client.post_call("hang", Some("t")).await;
+        client.seen.recv().await.unwrap();
+        client.cancel(id).await;
+        client.script.dropped.notified().await;
+        // Twice, of a call that is over, of one that never was.
+        client.cancel(id).await;
+        client.cancel(999).await;
+        assert_eq!(text(&client.call("lsp_hover", json!({})).await), HOVER);
+        client.cancel(id + 1).await;
+        assert!(client.close().await.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_told_and_only_rises() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    let start = tokio::time::Instant::now();
+    let id = client.post_call("say", Some("tok")).await;
+    let mut last = 0.0;
+    for (at, says) in [(0, "pyright is loading the project"), (4, "pyright is loading the project (4 s)"), (8, "pyright is loading the project (8 s)")] {
+        let told = client.receive().await;
+        assert_eq!(told["method"], "notifications/progress");
+        assert_eq!(told["params"]["progressToken"], "tok");
+        assert_eq!(told["params"]["message"], says);
+        assert_eq!(start.elapsed().as_secs(), at);
+        let progress = told["params"]["progress"].as_f64().unwrap();
+        assert!(progress > last);
+        last = progress;
+    }
+    let sink = client.script.sink.lock().unwrap().clone().unwrap();
+    sink.say("nearly\nthere\u{200b}");
+    assert_eq!(client.receive().await["params"]["message"], "nearly there");
+    client.script.gate.add_permits(1);
+    let answer = client.receive().await;
+    assert_eq!(answer["id"], id, "{answer}");
+    // What is said after the answer is not told.
+    sink.say("late");
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert!(client.close().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_token_there_is_no_progress() {
+    let mut client = Client::modern(McpSettings::default());
+    client.post_call("say", None).await;
+    client.seen.recv().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    client.script.gate.add_permits(1);
+    assert_eq!(text(&client.receive().await), HOVER);
+    client.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_hangs_is_ended() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    let start = tokio::time::Instant::now();
+    client.post_call("hang", None).await;
+    let answer = client.receive().await;
+    assert_eq!(start.elapsed().as_secs(), 27);
+    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(
+        text(&answer),
+        "failed · lsp/hover was unanswered after 25 s, which says nothing about the code · ask again, or see lsp/status"
+    );
+    client.script.dropped.notified().await;
+    client.close().await;
+}
+
+#[tokio::test]
+async fn only_so_many_run_at_once_and_lists_do_not_wait() {
+    let mut client = Client::legacy(McpSettings { concurrency: 3, ..McpSettings::default() }).await;
+    for _ in 0..10 {
+        client.post_call("gate", None).await;
+    }
+    for _ in 0..3 {
+        client.seen.recv().await.unwrap();
+    }
+    assert!(client.request("tools/list", json!({})).await["result"].is_object());
+    assert_eq!(client.request("ping", json!({})).await["result"], json!({}));
+    assert!(client.seen.try_recv().is_err());
+    client.script.gate.add_permits(10);
+    for _ in 0..10 {
+        assert_eq!(text(&client.receive().await), HOVER);
+    }
+    assert_eq!(client.script.most.load(Ordering::SeqCst), 3);
+    client.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_used_twice_harms_nobody() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    // The second gets no answer of its own, the first does.
+    let id = client.post_call("gate", None).await;
+    client.seen.recv().await.unwrap();
+    client.next = id;
+    client.post_call("gate", None).await;
+    assert!(client.request("tools/list", json!({})).await["result"].is_object());
+    client.script.gate.add_permits(2);
+    let answer = client.receive().await;
+    assert_eq!((&answer["id"], text(&answer)), (&json!(id), HOVER));
+    // A cancellation reaches the one that runs.
+    let id = client.post_call("hang", None).await;
+    client.seen.recv().await.unwrap();
+    client.next = id;
+    client.post_call("hang", None).await;
+    assert!(client.request("tools/list", json!({})).await["result"].is_object());
+    client.cancel(id).await;
+    client.script.dropped.notified().await;
+    assert!(client.close().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_is_refused() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    for _ in 0..600 {
+        client.post_call("hang", None).await;
+    }
+    let answer = client.receive().await;
+    assert!(text(&answer).starts_with("refused · more than 512 calls are waiting"), "{answer}");
+    client.close().await;
+}
+
+#[tokio::test]
+async fn one_call_without_a_client() {
+    let client = Client::start(McpSettings::default());
+    let call = async |name: &str, arguments: Value, progress: ProgressSink| {
+        call_once(client.script.clone(), McpSettings::default(), name, &arguments, progress).await
+    };
+    let reply = call("lsp/hover", json!({"line": 3}), ProgressSink::default()).await.unwrap();
+    assert_eq!(reply, Reply { text: HOVER.to_owned(), structured: None, is_error: false });
+    assert!(call("hover", json!({"do": "fail"}), ProgressSink::default()).await.unwrap().is_error);
+    let error = call("hoover", json!({}), ProgressSink::default()).await.unwrap_err();
+    assert!(error.to_string().starts_with("Unknown tool: hoover. Nearest: lsp_hover"), "{error}");
+    let error = call("hover", json!([]), ProgressSink::default()).await.unwrap_err();
+    assert!(error.to_string().starts_with("`arguments` is an array"), "{error}");
+    let (say, mut said) = mpsc::unbounded_channel();
+    let script = Arc::clone(&client.script);
+    let sink = ProgressSink::new(move |text| {
+        say.send(text.to_owned()).unwrap();
+        script.gate.add_permits(1);
+    });
+    assert_eq!(call("hover", json!({"do": "say"}), sink).await.unwrap().text, HOVER);
+    assert_eq!(said.recv().await.unwrap(), "pyright is loading the project");
+}

@@ -1,0 +1,211 @@
+//! What a server can do at this moment: its `initialize` result as it came, and on top of it what it has registered
+//! since. Pure.
+
+mod globs;
+mod methods;
+mod selector;
+mod sync;
+mod watch;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use self::globs::Glob;
+pub use self::methods::Method;
+use self::selector::Selector;
+pub use self::sync::{ChangeKind, DocumentSync, Save};
+pub use self::watch::{FileEvent, Watch};
+use super::host::Registration;
+use super::positions::Encoding;
+
+/// More than any server needs; what comes beyond is ignored.
+const REGISTRATIONS: usize = 4_096;
+
+/// Whether a server can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support {
+    Yes,
+    No,
+}
+
+/// One source of pulled diagnostics.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DiagnosticProvider {
+    /// Sent back with each request.
+    pub identifier: Option<String>,
+    /// A change in one file may change another's diagnostics.
+    pub inter_file: bool,
+    /// Answers `workspace/diagnostic` too.
+    pub workspace: bool,
+}
+
+/// The name that a server gives itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ServerInfo {
+    pub name: String,
+    pub version: Option<String>,
+}
+
+/// The static capabilities with the dynamic ones on top.
+#[derive(Debug, Clone, Default)]
+pub struct Effective {
+    result: Value,
+    dynamic: Vec<Entry>,
+    watches: Vec<(String, Watch)>,
+    revision: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    id: String,
+    method: String,
+    options: Value,
+    selector: Selector,
+}
+
+impl Effective {
+    /// From the JSON text of the `initialize` result.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON.
+    pub fn from_initialize(result: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Self { result: serde_json::from_slice(result)?, ..Self::default() })
+    }
+
+    /// Takes the `initialize` result beside what was registered already: some servers register before they answer.
+    pub fn set_static(&mut self, told: Self) {
+        self.result = told.result;
+        self.revision += 1;
+    }
+
+    /// The `initialize` result as it came.
+    pub fn initialize_result(&self) -> &Value {
+        &self.result
+    }
+
+    /// Rises whenever something was registered or unregistered.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    pub fn server_info(&self) -> Option<ServerInfo> {
+        let info = self.result.get("serverInfo")?;
+        let text = |key: &str| info.get(key).and_then(Value::as_str).map(|text| text.chars().take(80).collect());
+        Some(ServerInfo { name: text("name")?, version: text("version") })
+    }
+
+    /// The unit of `character` that the server chose.
+    pub fn encoding(&self) -> Encoding {
+        // clangd answers older clients beside the capabilities.
+        let chosen = self.capability("positionEncoding").or_else(|| self.result.get("offsetEncoding"));
+        match chosen.and_then(Value::as_str) {
+            Some("utf-8") => Encoding::Utf8,
+            Some("utf-32") => Encoding::Utf32,
+            _ => Encoding::Utf16,
+        }
+    }
+
+    /// The same id and method again replaces: servers register anew when their settings change.
+    pub fn register(&mut self, registrations: impl IntoIterator<Item = Registration>) {
+        for Registration { id, method, options } in registrations {
+            self.remove(&id, &method);
+            if self.dynamic.len() >= REGISTRATIONS {
+                continue;
+            }
+            if method == watch::METHOD {
+                let room = REGISTRATIONS.saturating_sub(self.watches.len());
+                self.watches.extend(Watch::read(&options).take(room).map(|watch| (id.clone(), watch)));
+            }
+            let selector = Selector::of(&options);
+            self.dynamic.push(Entry { id, method, options, selector });
+        }
+        self.revision += 1;
+    }
+
+    /// Ids and methods; unknown ones are ignored.
+    pub fn unregister<'a>(&mut self, gone: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        for (id, method) in gone {
+            self.remove(id, method);
+        }
+        self.revision += 1;
+    }
+
+    fn remove(&mut self, id: &str, method: &str) {
+        self.dynamic.retain(|entry| entry.id != id || entry.method != method);
+        if method == watch::METHOD {
+            self.watches.retain(|(known, _)| known != id);
+        }
+    }
+
+    /// Whether the server answers this for a file.
+    pub fn can(&self, method: Method, language: &str, path: &Path) -> Support {
+        let fixed = self.fixed(method).is_some_and(|options| Selector::of(options).matches(language, path));
+        if fixed || self.registered(method.name()).any(|entry| entry.selector.matches(language, path)) {
+            Support::Yes
+        } else {
+            Support::No
+        }
+    }
+
+    /// Whether the server answers this for any file at all.
+    pub fn offers(&self, method: Method) -> bool {
+        self.fixed(method).is_some() || self.registered(method.name()).next().is_some()
+    }
+
+    /// The sources of pulled diagnostics for a file. Those with the same identifier are one, however often they were
+    /// registered.
+    pub fn diagnostic_providers(&self, language: &str, path: &Path) -> Vec<DiagnosticProvider> {
+        let fixed = self.fixed(Method::Diagnostic).filter(|options| Selector::of(options).matches(language, path));
+        let dynamic = self.registered(Method::Diagnostic.name());
+        let dynamic = dynamic.filter(|entry| entry.selector.matches(language, path)).map(|entry| &entry.options);
+        let mut providers: Vec<DiagnosticProvider> = Vec::new();
+        for options in fixed.into_iter().chain(dynamic) {
+            let flag = |key: &str| options.get(key).and_then(Value::as_bool).unwrap_or(false);
+            let identifier = options.get("identifier").and_then(Value::as_str).map(str::to_owned);
+            let (inter_file, workspace) = (flag("interFileDependencies"), flag("workspaceDiagnostics"));
+            match providers.iter_mut().find(|known| known.identifier == identifier) {
+                Some(known) => {
+                    known.inter_file |= inter_file;
+                    known.workspace |= workspace;
+                }
+                None => providers.push(DiagnosticProvider { identifier, inter_file, workspace }),
+            }
+        }
+        providers
+    }
+
+    /// How the server wants to be told of a file.
+    pub fn sync(&self, language: &str, path: &Path) -> DocumentSync {
+        let mut sync = DocumentSync::fixed(self.capability("textDocumentSync"));
+        for entry in self.dynamic.iter().filter(|entry| entry.selector.matches(language, path)) {
+            sync.register(&entry.method, &entry.options);
+        }
+        sync
+    }
+
+    /// Everything that the server wants to hear of through `workspace/didChangeWatchedFiles`.
+    pub fn watches(&self) -> impl Iterator<Item = &Watch> {
+        self.watches.iter().map(|(_, watch)| watch)
+    }
+
+    /// Whether any watch wants to hear that this happened to a file.
+    pub fn wants(&self, path: &Path, event: FileEvent, roots: &[impl AsRef<Path>]) -> bool {
+        self.watches().any(|watch| watch.wants(path, event, roots))
+    }
+
+    fn registered(&self, method: &str) -> impl Iterator<Item = &Entry> {
+        self.dynamic.iter().filter(move |entry| entry.method == method)
+    }
+
+    fn capability(&self, key: &str) -> Option<&Value> {
+        self.result.get("capabilities")?.get(key)
+    }
+
+    /// A provider's options: `true` and objects, empty ones too, say yes.
+    fn fixed(&self, method: Method) -> Option<&Value> {
+        let value = self.result.get("capabilities")?.pointer(method.pointer())?;
+        (!matches!(value, Value::Null | Value::Bool(false))).then_some(value)
+    }
+}

@@ -1,0 +1,200 @@
+//! Stands between a server's output and everything else: drops what has no shape, hands answers to the outbox without
+//! a hop, and passes what the server asks and tells to the router in a form that cannot hurt it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::time::Instant;
+
+use super::connection::{CloseReason, Shared};
+use super::envelope::{Envelope, Kind, WireError, deeper_than};
+use super::outbox::{Completed, RequestError};
+use super::parcels::{Content, Parcels};
+use super::read::{Caps, published};
+use super::throttle::Bucket;
+use super::writer::Frame;
+
+const METHOD_BYTES: usize = 200;
+
+pub(super) struct Guard {
+    shared: Arc<Shared>,
+    parcels: Arc<Parcels>,
+    to_router: DuplexStream,
+    logs: Bucket,
+    reports: Bucket,
+}
+
+impl Guard {
+    pub(super) fn new(shared: &Arc<Shared>, parcels: &Arc<Parcels>, to_router: DuplexStream) -> Self {
+        let (limits, now) = (shared.limits, Instant::now());
+        Self {
+            shared: Arc::clone(shared),
+            parcels: Arc::clone(parcels),
+            to_router,
+            logs: Bucket::new(limits.logs_per_second, limits.logs_per_second.saturating_mul(2), now),
+            reports: Bucket::new(limits.reports_per_second, limits.reports_per_second.saturating_mul(2), now),
+        }
+    }
+
+    /// Deals with one body; an error means that the router is gone.
+    pub(super) async fn receive(&mut self, body: Vec<u8>) -> Result<(), CloseReason> {
+        let body = readable(Bytes::from(body));
+        if body.first() != Some(&b'[') {
+            return self.message(body).await;
+        }
+        // LSP knows no batches; their messages are as good as others.
+        let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else {
+            self.shared.stats.drop_message("a batch that is not valid JSON");
+            return Ok(());
+        };
+        let messages: Vec<_> = batch.into_iter().map(|message| body.slice_ref(message.get().as_bytes())).collect();
+        for message in messages {
+            self.message(message).await?;
+        }
+        Ok(())
+    }
+
+    async fn message(&mut self, body: Bytes) -> Result<(), CloseReason> {
+        let stats = &self.shared.stats;
+        let Some(envelope) = Envelope::read(&body) else {
+            stats.drop_message("a message that is not a JSON object, or has a part of the wrong kind");
+            return Ok(());
+        };
+        let deep = deeper_than(&body, self.shared.limits.depth);
+        match envelope.kind() {
+            Kind::Unusable(why) => stats.drop_message(why),
+            Kind::Response { id, result, error } => self.answer(id, &body, result, error, deep),
+            Kind::Request { id, method, params } => {
+                if let Some(why) = self.refusal(&method, params, deep) {
+                    stats.drop_message(why);
+                    let error = serde_json::value::to_raw_value(&serde_json::json!({ "code": -32600, "message": why }));
+                    let Ok(error) = error else { return Ok(()) };
+                    // If the connection is closed there is nobody to answer.
+                    let _ = self.shared.send(Frame::reply(id.get(), Err(&error)));
+                    return Ok(());
+                }
+                stats.received.fetch_add(1, Relaxed);
+                let content = Content::Params(slice(&body, params));
+                let number = self.parcels.put(size(params), content, Some(id.get())).await;
+                self.pass(&Frame::ticket(Some(number), &method, number)).await?;
+            }
+            Kind::Notification { method, params } => {
+                let content = if method == "textDocument/publishDiagnostics" && !deep {
+                    match published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default()) {
+                        Ok(list) => Content::Published(Box::new(list)),
+                        Err(why) => {
+                            stats.drop_message(&format!("published diagnostics of the wrong shape: {why}"));
+                            return Ok(());
+                        }
+                    }
+                } else if let Some(why) = self.refusal(&method, params, deep) {
+                    stats.drop_message(why);
+                    return Ok(());
+                } else if self.too_many(&method, params) {
+                    self.shared.stats.throttled.fetch_add(1, Relaxed);
+                    return Ok(());
+                } else {
+                    Content::Params(slice(&body, params))
+                };
+                self.shared.stats.received.fetch_add(1, Relaxed);
+                let number = self.parcels.put(size(params), content, None).await;
+                self.pass(&Frame::ticket(None, &method, number)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, id: u64, body: &Bytes, result: Option<&RawValue>, error: Option<&RawValue>, deep: bool) {
+        let outcome = if deep {
+            self.shared.stats.drop_message("an answer nested too deep");
+            let limit = self.shared.limits.depth;
+            let message = format!("its answer was dropped: nested more than {limit} deep");
+            Err(RequestError::Server { code: -32700, message, retrigger: false })
+        } else if let Some(error) = error {
+            let WireError { code, message, retrigger } = WireError::read(error);
+            Err(RequestError::Server { code, message, retrigger })
+        } else {
+            let result = result.map(|result| {
+                let start = result.get().as_ptr().addr() - body.as_ptr().addr();
+                start..start + result.get().len()
+            });
+            self.shared.outbox.response(self.parcels.order(), body.clone(), result).ok_or_else(|| {
+                self.shared.stats.drop_message("an answer for which there was no room");
+                let message = "its answer was dropped: too many large answers at once".to_owned();
+                RequestError::Server { code: -32603, message, retrigger: false }
+            })
+        };
+        let stats = &self.shared.stats;
+        match self.shared.outbox.complete(id, outcome) {
+            Completed::Delivered => stats.received.fetch_add(1, Relaxed),
+            Completed::Late => stats.late.fetch_add(1, Relaxed),
+            Completed::Unknown => {
+                stats.drop_message("an answer whose id is none of ours");
+                0
+            }
+        };
+    }
+
+    fn refusal(&self, method: &str, params: Option<&RawValue>, deep: bool) -> Option<&'static str> {
+        if deep {
+            Some("a request or notification nested too deep")
+        } else if method.len() > METHOD_BYTES {
+            Some("a method name that is too long")
+        } else if params.is_some_and(|params| params.get().len() > self.shared.limits.inbound_bytes) {
+            Some("a request or notification that is too large")
+        } else {
+            None
+        }
+    }
+
+    fn too_many(&mut self, method: &str, params: Option<&RawValue>) -> bool {
+        match method {
+            "window/logMessage" | "$/logTrace" | "telemetry/event" => !self.logs.pass(Instant::now()),
+            // Readiness hangs on begin and end.
+            "$/progress" => is_report(params) && !self.reports.pass(Instant::now()),
+            _ => false,
+        }
+    }
+
+    async fn pass(&mut self, frame: &Frame) -> Result<(), CloseReason> {
+        let passed = self.to_router.write_all(frame.as_bytes()).await;
+        passed.map_err(|error| CloseReason::Io(format!("the inbound router has stopped: {error}")))
+    }
+}
+
+/// The body as JSON can be read from it: without byte order mark and blanks, stray bytes replaced.
+fn readable(body: Bytes) -> Bytes {
+    let body = match std::str::from_utf8(&body) {
+        Ok(_) => body,
+        Err(_) => Bytes::from(String::from_utf8_lossy(&body).into_owned().into_bytes()),
+    };
+    let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body).trim_ascii();
+    body.slice_ref(text)
+}
+
+fn slice(body: &Bytes, part: Option<&RawValue>) -> Bytes {
+    part.map_or_else(Bytes::new, |part| body.slice_ref(part.get().as_bytes()))
+}
+
+fn size(params: Option<&RawValue>) -> usize {
+    params.map_or(0, |params| params.get().len())
+}
+
+fn is_report(params: Option<&RawValue>) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Progress<'a> {
+        #[serde(borrow)]
+        value: Value<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Value<'a> {
+        #[serde(borrow)]
+        kind: std::borrow::Cow<'a, str>,
+    }
+    params
+        .and_then(|params| serde_json::from_str::<Progress<'_>>(params.get()).ok())
+        .is_some_and(|progress| progress.value.kind == "report")
+}

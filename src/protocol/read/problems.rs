@@ -1,0 +1,219 @@
+//! A list of diagnostics. Past the cap a worse one takes the place of a milder one, so that a flood of hints never
+//! hides an error.
+
+use serde::de::{MapAccess, SeqAccess};
+
+use super::basic::{Documentation, PlaceShape, RangeShape, Short, TagSet, Tags};
+use super::shape::{Many, Number, Shape, item, key, skip, value};
+use super::{Caps, Found};
+use crate::protocol::types::{Capped, Diagnostic, Related, Severity};
+use crate::protocol::uri::uri_to_ref;
+
+/// Pieces of related information that are kept.
+const RELATED: usize = 8;
+/// `DiagnosticTag.Unnecessary` and `DiagnosticTag.Deprecated`.
+const UNNECESSARY: u32 = 1;
+const DEPRECATED: u32 = 2;
+
+/// A list of diagnostics; `null` is empty.
+pub(super) struct Problems<'c> {
+    pub(super) caps: &'c Caps,
+}
+
+impl<'de> Shape<'de> for Problems<'_> {
+    type Value = Result<Capped<Diagnostic>, Found>;
+
+    fn other(self, found: Found) -> Self::Value {
+        Err(found)
+    }
+
+    fn null(self) -> Self::Value {
+        Ok(Capped::default())
+    }
+
+    fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let mut kept = Kept::new(self.caps.items);
+        let mut dropped = 0;
+        while let Some(read) = item(&mut array, ProblemShape { caps: self.caps })? {
+            match read {
+                Some(problem) => kept.add(problem),
+                None => dropped += 1,
+            }
+        }
+        let total = kept.total;
+        Ok(Ok(Capped { items: kept.in_order(), total, dropped }))
+    }
+}
+
+/// Diagnostics by severity, each with its place in the server's order.
+struct Kept {
+    cap: usize,
+    held: usize,
+    total: usize,
+    by_severity: [Vec<(usize, Diagnostic)>; 4],
+}
+
+impl Kept {
+    fn new(cap: usize) -> Self {
+        Self { cap, held: 0, total: 0, by_severity: Default::default() }
+    }
+
+    fn add(&mut self, problem: Diagnostic) {
+        let severity = problem.severity as usize;
+        let place = self.total;
+        self.total += 1;
+        if self.held < self.cap {
+            self.held += 1;
+        } else {
+            let milder = self.by_severity[severity + 1..].iter_mut().rev().find(|list| !list.is_empty());
+            let Some(milder) = milder else { return };
+            milder.pop();
+        }
+        self.by_severity[severity].push((place, problem));
+    }
+
+    fn in_order(self) -> Vec<Diagnostic> {
+        let mut all: Vec<_> = self.by_severity.into_iter().flatten().collect();
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, problem)| problem).collect()
+    }
+}
+
+struct ProblemShape<'c> {
+    caps: &'c Caps,
+}
+
+impl<'de> Shape<'de> for ProblemShape<'_> {
+    type Value = Option<Diagnostic>;
+
+    fn other(self, _: Found) -> Option<Diagnostic> {
+        None
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Diagnostic>, A::Error> {
+        let (mut range, mut message) = (None, None);
+        let (mut severity, mut code, mut source) = (Severity::Error, None, None);
+        let (mut tags, mut related) = (TagSet::default(), Vec::new());
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                "range" => range = value(&mut object, RangeShape)?,
+                "message" => message = value(&mut object, Documentation(self.caps.message))?,
+                "severity" => severity = value(&mut object, SeverityShape)?,
+                "code" => code = value(&mut object, CodeShape(self.caps.name))?,
+                "source" => source = value(&mut object, Short(self.caps.name))?,
+                "tags" => tags = value(&mut object, Tags)?,
+                "relatedInformation" => {
+                    let shape = Many { cap: RELATED, each: RelatedShape { message: self.caps.message } };
+                    related = value(&mut object, shape)?.map(|list| list.items).unwrap_or_default();
+                }
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(range.zip(message).map(|(range, message)| Diagnostic {
+            range,
+            severity,
+            code,
+            source: source.filter(|source: &String| !source.is_empty()),
+            message,
+            unnecessary: tags.has(UNNECESSARY),
+            deprecated: tags.has(DEPRECATED),
+            related,
+        }))
+    }
+}
+
+/// A severity; what LSP does not know counts as an error, like a missing one.
+struct SeverityShape;
+
+impl Shape<'_> for SeverityShape {
+    type Value = Severity;
+
+    fn other(self, _: Found) -> Severity {
+        Severity::Error
+    }
+
+    fn number(self, value: Number) -> Severity {
+        match value.signed() {
+            Some(2) => Severity::Warning,
+            Some(3) => Severity::Info,
+            Some(4) => Severity::Hint,
+            _ => Severity::Error,
+        }
+    }
+}
+
+/// A code: a text, a number, or an object with `value`, as VS Code's own API has it.
+struct CodeShape(usize);
+
+impl<'de> Shape<'de> for CodeShape {
+    type Value = Option<String>;
+
+    fn other(self, _: Found) -> Option<String> {
+        None
+    }
+
+    fn number(self, value: Number) -> Option<String> {
+        Some(value.to_string())
+    }
+
+    fn text(self, value: &str) -> Option<String> {
+        Short(self.0).text(value).filter(|code| !code.is_empty())
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<String>, A::Error> {
+        let mut code = None;
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                // A code in a code in a code is not followed.
+                "value" => code = value(&mut object, PlainCode(self.0))?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(code)
+    }
+}
+
+struct PlainCode(usize);
+
+impl Shape<'_> for PlainCode {
+    type Value = Option<String>;
+
+    fn other(self, _: Found) -> Option<String> {
+        None
+    }
+
+    fn number(self, value: Number) -> Option<String> {
+        CodeShape(self.0).number(value)
+    }
+
+    fn text(self, value: &str) -> Option<String> {
+        CodeShape(self.0).text(value)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct RelatedShape {
+    message: usize,
+}
+
+impl<'de> Shape<'de> for RelatedShape {
+    type Value = Option<Related>;
+
+    fn other(self, _: Found) -> Option<Related> {
+        None
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Related>, A::Error> {
+        let (mut place, mut message) = (None, None);
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                "location" => place = Some(value(&mut object, PlaceShape)?),
+                "message" => message = value(&mut object, Documentation(self.message))?,
+                _ => skip(&mut object)?,
+            }
+        }
+        let Some(place) = place else { return Ok(None) };
+        let Some((uri, range)) = place.named().zip(place.range) else { return Ok(None) };
+        Ok(Some(Related { file: uri_to_ref(uri), range, message: message.unwrap_or_default() }))
+    }
+}

@@ -1,0 +1,264 @@
+//! What we offer, and what servers declare and register.
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::super::positions::Encoding;
+use super::*;
+
+fn effective(capabilities: &Value) -> Effective {
+    Effective::from_initialize(json!({ "capabilities": capabilities }).to_string().as_bytes()).expect("JSON")
+}
+
+fn registration(id: &str, method: &str, options: Value) -> Registration {
+    Registration { id: id.to_owned(), method: method.to_owned(), options }
+}
+
+#[test]
+fn the_offer() {
+    fn lines(name: &str, value: &Value, shown: &mut String) {
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    lines(&format!("{name}{key}."), value, shown);
+                }
+            }
+            _ => *shown += &format!("{} {value}\n", name.trim_end_matches('.')),
+        }
+    }
+    let mut shown = String::new();
+    lines("", &client_capabilities(None), &mut shown);
+    expect![[r#"
+        general.positionEncodings ["utf-8","utf-16"]
+        textDocument.callHierarchy.dynamicRegistration true
+        textDocument.completion.completionItem.deprecatedSupport true
+        textDocument.completion.completionItem.documentationFormat ["plaintext","markdown"]
+        textDocument.completion.completionItem.labelDetailsSupport true
+        textDocument.completion.completionItem.preselectSupport true
+        textDocument.completion.completionItem.snippetSupport true
+        textDocument.completion.completionItem.tagSupport.valueSet [1]
+        textDocument.completion.completionItemKind.valueSet [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25]
+        textDocument.completion.completionList.itemDefaults ["editRange","insertTextFormat","data"]
+        textDocument.completion.contextSupport true
+        textDocument.completion.dynamicRegistration true
+        textDocument.declaration.dynamicRegistration true
+        textDocument.declaration.linkSupport true
+        textDocument.definition.dynamicRegistration true
+        textDocument.definition.linkSupport true
+        textDocument.diagnostic.dynamicRegistration true
+        textDocument.diagnostic.relatedDocumentSupport true
+        textDocument.diagnostic.relatedInformation true
+        textDocument.diagnostic.tagSupport.valueSet [1,2]
+        textDocument.documentSymbol.dynamicRegistration true
+        textDocument.documentSymbol.hierarchicalDocumentSymbolSupport true
+        textDocument.documentSymbol.symbolKind.valueSet [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26]
+        textDocument.documentSymbol.tagSupport.valueSet [1]
+        textDocument.hover.contentFormat ["markdown","plaintext"]
+        textDocument.hover.dynamicRegistration true
+        textDocument.implementation.dynamicRegistration true
+        textDocument.implementation.linkSupport true
+        textDocument.publishDiagnostics.codeDescriptionSupport false
+        textDocument.publishDiagnostics.dataSupport false
+        textDocument.publishDiagnostics.relatedInformation true
+        textDocument.publishDiagnostics.tagSupport.valueSet [1,2]
+        textDocument.publishDiagnostics.versionSupport true
+        textDocument.references.dynamicRegistration true
+        textDocument.signatureHelp.contextSupport true
+        textDocument.signatureHelp.dynamicRegistration true
+        textDocument.signatureHelp.signatureInformation.activeParameterSupport true
+        textDocument.signatureHelp.signatureInformation.documentationFormat ["markdown","plaintext"]
+        textDocument.signatureHelp.signatureInformation.parameterInformation.labelOffsetSupport true
+        textDocument.synchronization.didSave true
+        textDocument.synchronization.dynamicRegistration true
+        textDocument.typeDefinition.dynamicRegistration true
+        textDocument.typeDefinition.linkSupport true
+        textDocument.typeHierarchy.dynamicRegistration true
+        window.showDocument.support false
+        window.workDoneProgress true
+        workspace.applyEdit false
+        workspace.configuration true
+        workspace.diagnostics.refreshSupport true
+        workspace.didChangeConfiguration.dynamicRegistration true
+        workspace.didChangeWatchedFiles.dynamicRegistration true
+        workspace.didChangeWatchedFiles.relativePatternSupport true
+        workspace.symbol.dynamicRegistration true
+        workspace.symbol.symbolKind.valueSet [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26]
+        workspace.workspaceFolders true
+    "#]].assert_eq(&shown);
+}
+
+#[test]
+fn definitions_add_to_the_offer() {
+    let extra =
+        json!({ "experimental": { "serverStatusNotification": true }, "workspace": { "configuration": false } });
+    let offer = client_capabilities(Some(&extra));
+    assert_eq!(offer["experimental"]["serverStatusNotification"], true);
+    assert_eq!(offer["workspace"]["configuration"], false);
+    assert_eq!(offer["workspace"]["workspaceFolders"], true);
+}
+
+#[test]
+fn providers_in_every_form() {
+    let server = effective(&json!({
+        "hoverProvider": {}, "definitionProvider": true, "referencesProvider": false, "completionProvider": null,
+        "implementationProvider": { "documentSelector": [{ "language": "a" }] },
+        "workspace": { "fileOperations": { "willRename": { "filters": [] } } },
+    }));
+    let can = |method| server.can(method, "a", Path::new("/w/x.a")) == Support::Yes;
+    let able: Vec<_> = Method::ALL.iter().copied().filter(|method| can(*method)).collect();
+    assert_eq!(able, [Method::Hover, Method::Definition, Method::Implementation, Method::WillRenameFiles]);
+    assert_eq!(server.can(Method::Implementation, "b", Path::new("/w/x.b")), Support::No);
+    assert!(server.offers(Method::Implementation));
+    assert!(!Effective::from_initialize(b"null").expect("JSON").offers(Method::Hover));
+    assert!(Effective::from_initialize(b"{").is_err());
+}
+
+#[test]
+fn registered_and_unregistered() {
+    let mut server = effective(&json!({}));
+    let (json_file, other) = (Path::new("/w/deep/x.json"), Path::new("/w/x.css"));
+    let can = |server: &Effective, path| server.can(Method::Formatting, "any", path) == Support::Yes;
+    let method = Method::Formatting.name();
+    let options = json!({ "documentSelector": [{ "pattern": "**/*.json", "scheme": "file" }] });
+    server.register([registration("1", method, options.clone())]);
+    assert!(can(&server, json_file) && !can(&server, other));
+    server.register([registration("2", method, json!({ "documentSelector": null }))]);
+    assert!(can(&server, other));
+    server.unregister([("2", method), ("unknown", method), ("1", "other/method")]);
+    assert!(can(&server, json_file) && !can(&server, other));
+    // The same id twice is one registration.
+    server.register([registration("1", method, options)]);
+    server.unregister([("1", method)]);
+    assert!(!can(&server, json_file));
+    assert_eq!(server.revision(), 5);
+}
+
+#[test]
+fn selectors() {
+    let check = |selector: Value, language: &str, path: &str, expected: bool| {
+        let mut server = effective(&json!({}));
+        server.register([registration("1", Method::Hover.name(), json!({ "documentSelector": selector }))]);
+        let can = server.can(Method::Hover, language, Path::new(path)) == Support::Yes;
+        assert_eq!(can, expected, "{selector} {path}");
+    };
+    check(json!([]), "a", "/w/x.a", false);
+    check(json!(["a"]), "a", "/w/x.a", true);
+    check(json!([{ "language": "*" }]), "a", "/w/x.a", true);
+    check(json!([{ "language": "b" }, { "language": "a", "scheme": "untitled" }]), "a", "/w/x.a", false);
+    check(json!([{ "notebook": "jupyter", "language": "a" }]), "a", "/w/x.a", false);
+    check(json!([{ "pattern": "*.a" }]), "a", "/w/deep/x.a", true);
+    check(json!([{ "pattern": "**/*.{a,b}" }]), "a", "/w/deep/x.b", true);
+    check(json!([{ "pattern": "**/[!x].a" }]), "a", "/w/x.a", false);
+    check(json!([{ "pattern": "[" }]), "a", "/w/x.a", true);
+    check(json!([{ "pattern": { "baseUri": "file:///w", "pattern": "*/x.a" } }]), "a", "/w/deep/x.a", true);
+    check(json!([{ "pattern": { "baseUri": "file:///w", "pattern": "*/x.a" } }]), "a", "/other/deep/x.a", false);
+}
+
+#[test]
+fn pulled_diagnostics_registered_late_and_twice() {
+    let mut server = effective(&json!({ "diagnosticProvider": { "identifier": "p", "interFileDependencies": true } }));
+    let method = Method::Diagnostic.name();
+    server.register([registration("1", method, json!({ "identifier": "p", "workspaceDiagnostics": true }))]);
+    server.register([registration("2", method, json!({ "interFileDependencies": false }))]);
+    let providers = server.diagnostic_providers("a", Path::new("/w/x.a"));
+    let p = DiagnosticProvider { identifier: Some("p".to_owned()), inter_file: true, workspace: true };
+    assert_eq!(providers, [p, DiagnosticProvider::default()]);
+}
+
+#[test]
+fn sync_in_every_form() {
+    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
+    fn check(value: &Value, expected: Expect) {
+        let server = effective(&json!({ "textDocumentSync": value }));
+        let DocumentSync { open_close, change, save } = server.sync("a", Path::new("/w/x.a"));
+        let save = save.map_or("no save", |save| if save.include_text { "save with text" } else { "save" });
+        expected.assert_eq(&format!("open {open_close}, {change:?}, {save}"));
+    }
+    check(&json!(null), expect!["open false, None, no save"]);
+    check(&json!(0), expect!["open false, None, no save"]);
+    check(&json!(1), expect!["open true, Full, save"]);
+    check(&json!(2), expect!["open true, Incremental, save"]);
+    check(&json!({ "openClose": true, "change": 0 }), expect!["open true, None, no save"]);
+    check(&json!({ "change": 2 }), expect!["open true, Incremental, no save"]);
+    check(&json!({ "openClose": false, "change": 2 }), expect!["open false, Incremental, no save"]);
+    check(&json!({ "openClose": true, "change": 1, "save": true }), expect!["open true, Full, save"]);
+    check(&json!({ "save": { "includeText": true } }), expect!["open false, None, save with text"]);
+    check(&json!({ "openClose": true, "save": {} }), expect!["open true, None, save"]);
+    check(&json!({ "openClose": true, "save": false }), expect!["open true, None, no save"]);
+
+    let mut server = effective(&json!({}));
+    let selector = json!([{ "language": "a" }]);
+    server.register([
+        registration("1", "textDocument/didOpen", json!({ "documentSelector": selector })),
+        registration("2", "textDocument/didChange", json!({ "documentSelector": selector, "syncKind": 1 })),
+        registration("3", "textDocument/didSave", json!({ "documentSelector": selector, "includeText": true })),
+    ]);
+    let save = Some(Save { include_text: true });
+    let all = DocumentSync { open_close: true, change: ChangeKind::Full, save };
+    assert_eq!(server.sync("a", Path::new("/w/x.a")), all);
+    assert_eq!(server.sync("b", Path::new("/w/x.b")), DocumentSync::default());
+}
+
+#[test]
+fn encodings() {
+    let check = |result: Value, expected| {
+        let server = Effective::from_initialize(result.to_string().as_bytes()).expect("JSON");
+        assert_eq!(server.encoding(), expected, "{result}");
+    };
+    check(json!({}), Encoding::Utf16);
+    check(json!({ "capabilities": { "positionEncoding": "utf-8" } }), Encoding::Utf8);
+    check(json!({ "capabilities": { "positionEncoding": "utf-32" } }), Encoding::Utf32);
+    check(json!({ "capabilities": { "positionEncoding": "ebcdic" } }), Encoding::Utf16);
+    check(json!({ "capabilities": {}, "offsetEncoding": "utf-8" }), Encoding::Utf8);
+}
+
+#[test]
+fn watches_in_every_form() {
+    let check = |watcher: Value, path: &str, event, expected: bool| {
+        let mut server = effective(&json!({}));
+        let options = json!({ "watchers": [watcher, { "globPattern": 7 }, null] });
+        server.register([registration("w", "workspace/didChangeWatchedFiles", options)]);
+        assert_eq!(server.wants(Path::new(path), event, &["/w", "/v"]), expected, "{watcher} {path}");
+        server.unregister([("w", "workspace/didChangeWatchedFiles")]);
+        assert!(server.watches().next().is_none());
+    };
+    use FileEvent::{Changed, Created, Deleted};
+    check(json!({ "globPattern": "**/*.py" }), "/w/a/b.py", Changed, true);
+    check(json!({ "globPattern": "**/*.py" }), "/v/b.py", Changed, true);
+    check(json!({ "globPattern": "**/*.py" }), "/other/b.py", Changed, false);
+    check(json!({ "globPattern": "**" }), "/w/a/b.py", Deleted, true);
+    check(json!({ "globPattern": "package.json" }), "/w/a/package.json", Changed, true);
+    check(json!({ "globPattern": "src/*.c" }), "/w/src/a.c", Changed, true);
+    check(json!({ "globPattern": "src/*.c" }), "/w/src/deep/a.c", Changed, false);
+    check(json!({ "globPattern": "/elsewhere/lib/**/*.py" }), "/elsewhere/lib/a/b.py", Changed, true);
+    check(json!({ "globPattern": "/w/**/{a,b}.{c,h}" }), "/w/x/b.h", Changed, true);
+    for base in [json!("file:///w/sub"), json!("file:///w/sub/"), json!({ "uri": "file:///w/sub", "name": "sub" })] {
+        check(json!({ "globPattern": { "baseUri": base, "pattern": "**/*.ts" } }), "/w/sub/x.ts", Changed, true);
+        check(json!({ "globPattern": { "baseUri": base, "pattern": "**/*.ts" } }), "/w/x.ts", Changed, false);
+    }
+    check(json!({ "globPattern": { "baseUri": "file:///a%20b", "pattern": "*" } }), "/a b/x", Changed, true);
+    check(json!({ "globPattern": { "baseUri": "untitled:x", "pattern": "**" } }), "/w/x", Changed, false);
+    check(json!({ "globPattern": "**", "kind": 1 }), "/w/x", Created, true);
+    check(json!({ "globPattern": "**", "kind": 5 }), "/w/x", Changed, false);
+    check(json!({ "globPattern": "**", "kind": 4 }), "/w/x", Deleted, true);
+    check(json!({ "globPattern": "**", "kind": 0 }), "/w/x", Deleted, false);
+    check(json!({ "globPattern": "[" }), "/w/x", Deleted, false);
+}
+
+#[test]
+fn prefixes_of_watches() {
+    let check = |glob: Value, expected: &str| {
+        let mut server = effective(&json!({}));
+        let options = json!({ "watchers": [{ "globPattern": glob }] });
+        server.register([registration("w", "workspace/didChangeWatchedFiles", options)]);
+        let prefix = server.watches().next().expect("one").prefix();
+        assert_eq!(prefix, Path::new(expected));
+    };
+    check(json!("**/*.py"), "");
+    check(json!("node_modules/@types/**"), "node_modules/@types");
+    check(json!("/site/packages/{a,b}/**"), "/site/packages");
+    check(json!({ "baseUri": "file:///w/", "pattern": "build/*.json" }), "/w/build");
+    check(json!({ "baseUri": "file:///w", "pattern": "**" }), "/w");
+}

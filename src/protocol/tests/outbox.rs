@@ -1,0 +1,195 @@
+//! What we ask: ids, deadlines, cancellation, and that nothing is left behind.
+
+use serde_json::json;
+
+use super::*;
+
+#[tokio::test]
+async fn messages_keep_their_order_and_shape() {
+    let mut rig = Rig::new();
+    rig.connection.notify("initialized", &json!({})).expect("open");
+    let _first = rig.connection.request("textDocument/hover", &json!({ "a": "é" }), SOON).expect("open");
+    rig.connection.notify("exit", &()).expect("open");
+    let _second = rig.connection.request("shutdown", &Value::Null, SOON).expect("open");
+    assert_eq!(rig.peer.next().await, json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }));
+    let hover = json!({ "jsonrpc": "2.0", "id": 1, "method": "textDocument/hover", "params": { "a": "é" } });
+    assert_eq!(rig.peer.next().await, hover);
+    assert_eq!(rig.peer.next().await, json!({ "jsonrpc": "2.0", "method": "exit" }));
+    assert_eq!(rig.peer.next().await, json!({ "jsonrpc": "2.0", "id": 2, "method": "shutdown" }));
+    assert_eq!(rig.connection.stats().sent, 4);
+}
+
+#[tokio::test]
+async fn answers_come_back_raw() {
+    let mut rig = Rig::new();
+    for (answer, expected) in [
+        (r#""result" : {"a":[1, 2 ]} "#, r#"{"a":[1, 2 ]}"#),
+        (r#""error":null,"result":7"#, "7"),
+        (r#""result":null"#, "null"),
+        (r#""other":true"#, "null"),
+    ] {
+        let pending = rig.ask("any");
+        let id = rig.peer.next().await["id"].clone();
+        assert_eq!(id, pending.id());
+        rig.peer.body(format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#)).await;
+        assert_eq!(String::from_utf8_lossy(soon(pending).await.expect("an answer").result()), expected);
+    }
+    // Ids that lost their type on the way.
+    for id in ["\"5\"", "6.0"] {
+        let pending = rig.ask("any");
+        rig.peer.next().await;
+        rig.peer.body(format!(r#"{{"id":{id},"result":1}}"#)).await;
+        soon(pending).await.expect("an answer");
+    }
+}
+
+#[tokio::test]
+async fn errors_in_every_shape() {
+    let mut rig = Rig::new();
+    for (error, code, message, retrigger) in [
+        (r#"{"code":-32801,"message":"content modified"}"#, -32801, "content modified", true),
+        (r#"{"code":-32802,"message":"x","data":{"retriggerRequest":false}}"#, -32802, "x", false),
+        (r#"{"code":99999999999,"message":"large"}"#, 99_999_999_999, "large", true),
+        (r#"{"code":1e300,"message":"larger"}"#, i64::MAX, "larger", true),
+        (r#"{"code":"-5","message":{"a":1}}"#, -5, r#"{"a":1}"#, true),
+        (r#"{"code":1}"#, 1, "no reason given", true),
+        (r#""only text""#, -32603, "only text", true),
+        ("false", -32603, "false", true),
+        ("[]", -32603, "no reason given", true),
+    ] {
+        let pending = rig.ask("any");
+        let id = rig.peer.next().await["id"].clone();
+        rig.peer.body(format!(r#"{{"id":{id},"error":{error}}}"#)).await;
+        let got = soon(pending).await.expect_err("an error");
+        assert_eq!(got, RequestError::Server { code, message: message.to_owned(), retrigger }, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_request_is_cancelled_and_its_late_answer_dropped() {
+    let mut rig = Rig::new();
+    let pending = rig.ask("hover");
+    let id = rig.peer.next().await["id"].clone();
+    drop(pending);
+    assert_eq!(rig.connection.stats().pending, 0);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": id } });
+    assert_eq!(rig.peer.next().await, cancel);
+    rig.peer.send(&json!({ "id": id, "result": 1 })).await;
+    rig.peer.send(&json!({ "id": id, "error": { "code": -32800, "message": "cancelled" } })).await;
+    rig.is_alive().await;
+    let stats = rig.connection.stats();
+    assert_eq!((stats.late, stats.dropped), (2, 0));
+}
+
+#[tokio::test]
+async fn an_answered_request_is_not_cancelled() {
+    let mut rig = Rig::new();
+    let pending = rig.ask("hover");
+    rig.peer.answer(&json!(1)).await;
+    // Proves that the answer has arrived.
+    rig.peer.ask(json!(1), "workspace/workspaceFolders", &json!(null)).await;
+    drop(pending);
+    rig.connection.notify("next", &json!({})).expect("open");
+    assert_eq!(rig.peer.next().await["method"], "next");
+}
+
+#[tokio::test]
+async fn a_thousand_timeouts_leave_nothing() {
+    let mut rig = Rig::new();
+    let soon_over = Duration::from_millis(1);
+    for round in 0..1_000u64 {
+        let pending = rig.connection.request("hover", &json!({}), soon_over).expect("open");
+        let id = rig.peer.next().await["id"].clone();
+        let error = soon(pending).await.expect_err("no answer");
+        assert_eq!(error, RequestError::Timeout { method: "hover".to_owned(), after: soon_over });
+        assert_eq!(rig.peer.next().await["params"]["id"], id);
+        rig.peer.send(&json!({ "id": id, "result": round })).await;
+    }
+    rig.is_alive().await;
+    let stats = rig.connection.stats();
+    assert_eq!((stats.pending, stats.late, stats.queued_bytes), (0, 1_000, 0));
+}
+
+#[tokio::test]
+async fn pending_requests_are_limited_but_shutdown_passes() {
+    let mut rig = Rig::new();
+    let pending: Vec<_> = (0..64).map(|_| rig.ask("hover")).collect();
+    assert!(matches!(rig.connection.request("hover", &json!({}), SOON), Err(RequestError::Busy)));
+    let shutdown = rig.connection.request("shutdown", &Value::Null, SOON).expect("always");
+    for _ in 0..64 {
+        rig.peer.next().await;
+    }
+    rig.peer.answer(&Value::Null).await;
+    soon(shutdown).await.expect("an answer");
+    drop(pending);
+    rig.ask("hover").id();
+}
+
+#[tokio::test]
+async fn the_end_of_the_server_fails_everything_at_once() {
+    let mut rig = Rig::new();
+    let pending: Vec<_> = (0..10).map(|_| rig.ask("hover")).collect();
+    rig.peer.send(&log("last words")).await;
+    drop(rig.peer);
+    for pending in pending {
+        assert_eq!(soon(pending).await.expect_err("closed"), RequestError::Closed(CloseReason::Eof));
+    }
+    assert!(rig.connection.is_closed());
+    soon(rig.connection.caught_up(u64::MAX)).await;
+    assert_eq!(rig.host.all(), [Told::Log { level: 4, text: "last words".to_owned() }]);
+    let refused = rig.connection.request("hover", &json!({}), SOON).expect_err("closed");
+    assert_eq!(refused, RequestError::Closed(CloseReason::Eof));
+}
+
+#[tokio::test]
+async fn closing_writes_what_was_said_and_ends_the_stream() {
+    let mut rig = Rig::with(WireLimits::default(), 64);
+    let pending = rig.ask("hover");
+    rig.connection.notify("exit", &json!({ "long": "x".repeat(1_000) })).expect("open");
+    rig.connection.close();
+    assert_eq!(soon(pending).await.expect_err("closed"), RequestError::Closed(CloseReason::Local));
+    assert_eq!(rig.peer.next().await["method"], "hover");
+    assert_eq!(rig.peer.next().await["method"], "exit");
+    rig.peer.drained().await;
+    assert_eq!(soon(rig.connection.closed()).await, CloseReason::Local);
+}
+
+#[tokio::test]
+async fn dropping_the_connection_closes_it() {
+    let rig = Rig::new();
+    let closed = rig.connection.closed();
+    let pending = rig.ask("hover");
+    drop(rig.connection);
+    assert_eq!(soon(closed).await, CloseReason::Local);
+    assert!(soon(pending).await.is_err());
+    rig.peer.drained().await;
+}
+
+#[tokio::test]
+async fn requests_can_be_made_outside_the_runtime() {
+    let mut rig = Rig::new();
+    let connection = Arc::new(rig.connection);
+    let asking = Arc::clone(&connection);
+    let pending = std::thread::spawn(move || asking.request("hover", &json!({}), SOON)).join().expect("no panic");
+    rig.peer.answer(&json!(1)).await;
+    soon(pending.expect("open")).await.expect("an answer");
+}
+
+#[tokio::test]
+async fn large_answers_are_bounded_together() {
+    let limits = WireLimits { body_bytes: 1024 * 1024, ..WireLimits::default() };
+    let mut rig = Rig::with(limits, 1024 * 1024);
+    let large = json!("x".repeat(900_000));
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        let pending = rig.ask("hover");
+        rig.peer.answer(&large).await;
+        held.push(soon(pending).await);
+    }
+    assert!(held[0].is_ok() && held[1].is_ok());
+    assert!(matches!(held[2], Err(RequestError::Server { code: -32603, .. })));
+    held.clear();
+    let pending = rig.ask("hover");
+    rig.peer.answer(&large).await;
+    soon(pending).await.expect("room again");
+}

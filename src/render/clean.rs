@@ -1,0 +1,216 @@
+//! Makes text of servers and files harmless before it stands in an answer: what cannot be seen or would reorder what
+//! can be seen is removed, lines are folded or indented, and every text has a cap.
+
+/// Characters that a message may hold.
+pub(super) const MESSAGE: usize = 300;
+/// Characters of codes, sources, kinds and details.
+pub(super) const SHORT: usize = 80;
+/// Characters of names and source lines.
+pub(super) const NAME: usize = 160;
+/// Characters of paths.
+pub(super) const PATH: usize = 400;
+
+/// Whether the character is invisible or changes how others are shown. Tag characters and variation selectors are
+/// among them: they carry text that a model reads and a person does not see.
+fn hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}'
+        | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The characters of a text that may be shown; every kind of line end becomes `\n`, terminal escapes vanish whole.
+struct Visible<'a>(std::iter::Peekable<std::str::Chars<'a>>);
+
+impl<'a> Visible<'a> {
+    fn of(text: &'a str) -> Self {
+        Self(text.chars().peekable())
+    }
+
+    /// Skips what follows an escape character.
+    fn escape(&mut self) {
+        match self.0.next_if(|c| !matches!(c, '\n' | '\r')) {
+            Some('[') => self.sequence(),
+            Some(']' | 'P' | 'X' | '^' | '_') => {
+                while let Some(c) = self.0.next_if(|c| !matches!(c, '\n' | '\r')) {
+                    if c == '\u{7}' || c == '\u{9c}' || c == '\u{1b}' && self.0.next_if_eq(&'\\').is_some() {
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sequence(&mut self) {
+        while let Some(c) = self.0.next_if(|c| ('\u{20}'..='\u{7e}').contains(c)) {
+            if c >= '\u{40}' {
+                break;
+            }
+        }
+    }
+}
+
+impl Iterator for Visible<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        loop {
+            match self.0.next()? {
+                '\u{1b}' => self.escape(),
+                '\u{9b}' => self.sequence(),
+                '\r' => {
+                    self.0.next_if_eq(&'\n');
+                    return Some('\n');
+                }
+                '\u{2028}' | '\u{2029}' => return Some('\n'),
+                '\u{a0}' => return Some(' '),
+                c if hidden(c) => {}
+                c => return Some(c),
+            }
+        }
+    }
+}
+
+/// One line of at most `cap` characters: line ends with the indentation behind them become one space.
+pub fn line(text: &str, cap: usize) -> String {
+    let mut out = String::new();
+    let mut free = cap;
+    let mut gap = false;
+    for c in Visible::of(text) {
+        if c == '\n' {
+            gap = true;
+            continue;
+        }
+        if c.is_whitespace() && (gap || out.is_empty()) {
+            continue;
+        }
+        if std::mem::take(&mut gap) && !out.is_empty() && !out.ends_with(' ') {
+            free = free.saturating_sub(1);
+            out.push(' ');
+        }
+        if free == 0 {
+            out.push('…');
+            return shorten(&out, cap);
+        }
+        out.push(if c == '\t' { ' ' } else { c });
+        free -= 1;
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Lines of at most `cap` characters in all, without blank ones at the ends or twice in a row.
+pub(super) fn block(text: &str, cap: usize) -> String {
+    // Blank lines and line ends vanish again, but not so many that more than this need be looked at.
+    let shown: String = Visible::of(text).take(cap.saturating_mul(2)).collect();
+    let mut out = String::new();
+    let mut blank = false;
+    for line in shown.lines().map(str::trim_end) {
+        if line.is_empty() {
+            blank = !out.is_empty();
+            continue;
+        }
+        if !out.is_empty() {
+            out.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        blank = false;
+        out.push_str(&line.replace('\t', "    "));
+    }
+    shorten(&out, cap)
+}
+
+/// A source line, without its indentation; of a long one, the part around `column`.
+pub(super) fn source(text: &str, column: u32) -> String {
+    const BEFORE: usize = 60;
+    let column = column as usize;
+    if column > NAME - BEFORE && text.chars().nth(NAME).is_some() {
+        let rest: String = text.chars().skip(column.saturating_sub(BEFORE)).take(2 * NAME).collect();
+        if !rest.trim().is_empty() {
+            return format!("…{}", line(&rest, NAME - 1));
+        }
+    }
+    line(text, NAME)
+}
+
+/// The first `cap` characters, the last of them `…` where some were left out.
+pub(super) fn shorten(text: &str, cap: usize) -> String {
+    match text.char_indices().nth(cap) {
+        None => text.to_owned(),
+        Some(_) => {
+            let end = text.char_indices().nth(cap.saturating_sub(1)).map_or(0, |(at, _)| at);
+            format!("{}…", text[..end].trim_end())
+        }
+    }
+}
+
+/// The lines of `text`, each that is not blank behind `by` spaces.
+pub(super) fn indent(text: &str, by: usize) -> String {
+    let mut out = String::with_capacity(text.len() + 8 * by);
+    for (at, line) in text.lines().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        if !line.is_empty() {
+            out.extend(std::iter::repeat_n(' ', by));
+            out.push_str(line);
+        }
+    }
+    out
+}
+
+/// Characters, as every limit counts them.
+pub(super) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nothing_unseen_stays() {
+        let nasty = "a\u{0}b\u{1b}[31mred\u{1b}[0m\u{1b}]0;title\u{7}c\u{202e}d\u{2066}e\u{200b}f\u{feff}g\u{85}h\u{e0041}i\u{9b}1mj\u{fe0f}";
+        assert_eq!(line(nasty, 100), "abredcdefghij");
+    }
+
+    #[test]
+    fn lines_are_folded() {
+        assert_eq!(line("one\r\n\u{a0}\u{a0}two\u{2028}\tthree\n", 100), "one two three");
+        assert_eq!(line("    x = 'a  b'\t# c", 100), "x = 'a  b' # c");
+        assert_eq!(line("abcdef", 4), "abc…");
+        assert_eq!(line("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn blocks_keep_their_shape() {
+        assert_eq!(block("\n\nfn f() {\r\n\tx\n\n\n\n}\n\n", 100), "fn f() {\n    x\n\n}");
+        assert_eq!(indent("a\n\n  b", 2), "  a\n\n    b");
+        assert_eq!(block("abc\ndef", 6), "abc\nd…");
+        assert_eq!(block("abc\ndef", 5), "abc…");
+    }
+
+    #[test]
+    fn a_long_source_line_is_shown_around_its_column() {
+        let text = format!("{}needle{}", "x".repeat(5_000), "y".repeat(5_000));
+        let shown = source(&text, 5_001);
+        assert!(shown.contains("needle") && length(&shown) <= NAME, "{shown}");
+        assert!(length(&source(&text, 1)) <= NAME);
+        assert!(length(&source(&text, 900_000)) <= NAME);
+    }
+
+    proptest! {
+        #[test]
+        fn caps_hold(text: String, cap in 1usize..50) {
+            prop_assert!(length(&line(&text, cap)) <= cap);
+            prop_assert!(length(&block(&text, cap)) <= cap);
+            prop_assert!(!line(&text, cap).contains('\n'));
+            prop_assert!(!block(&text, cap).chars().any(|c| c != '\n' && (c.is_control() || hidden(c))));
+            prop_assert!(indent(&block(&text, cap), 2).lines().all(|l| l.is_empty() || l.starts_with("  ")));
+        }
+    }
+}

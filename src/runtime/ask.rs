@@ -1,0 +1,265 @@
+//! Asks one session one question: sync, readiness, request, retries, reading, and what the answer is worth.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use serde_json::{Value, json};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, sleep_until},
+};
+
+use crate::protocol::{
+    Method, RequestError, Response, Support,
+    positions::{Point, Position},
+    read::{self, Caps, ReadError},
+    uri::path_to_uri,
+};
+
+use super::{
+    ground::Ground,
+    query::{Answer, FileProblems, Query, Question, Reply, Shortfall, Target, Tree},
+    readiness::Standing,
+    session::{Focus, Session, SyncError},
+    verdict::Verdict,
+};
+
+/// Pauses before each retry of a read-only request that the server dropped because the text moved on (LSP codes
+/// -32801, -32802, -32800): the first right after a sync.
+const RETRIES: [Duration; 4] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// Pauses between two project-wide answers that have to agree.
+const AGREE: [Duration; 7] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(250),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+
+impl Session {
+    /// Asks `question`.
+    ///
+    /// # Errors
+    /// With the reason why there is no answer.
+    pub async fn ask(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        self.supports(question).await?;
+        if question.query == Query::Diagnostics {
+            return self.diagnose(ground, question).await;
+        }
+        let mut reply = self.ask_once(ground, question).await?;
+        if question.query.project_wide() && reply.verdict == Verdict::Fresh && self.must_agree() {
+            reply = self.until_agreed(ground, question, reply).await?;
+        }
+        Ok(reply)
+    }
+
+    fn must_agree(&self) -> bool {
+        !self.agreed.load(Ordering::Relaxed) && self.heard.record().readiness.wants_agreement()
+    }
+
+    /// Asks again until two answers have the same size: some servers tell nobody that they are still loading.
+    async fn until_agreed(&self, ground: &Ground, question: &Question, mut last: Reply) -> Result<Reply, Shortfall> {
+        for pause in AGREE {
+            if question.left() < pause * 2 {
+                break;
+            }
+            sleep(pause).await;
+            let next = self.ask_once(ground, question).await?;
+            let agreed = size(&next.answer) == size(&last.answer);
+            last = next;
+            if agreed {
+                self.agreed.store(true, Ordering::Relaxed);
+                return Ok(last);
+            }
+        }
+        last.verdict = Verdict::Indexing;
+        last.reason = Some("its answers still grow".into());
+        Ok(last)
+    }
+
+    /// Whether the server can answer, once it has said all that it can do.
+    async fn supports(&self, question: &Question) -> Result<(), Shortfall> {
+        let capability = question.query.capability();
+        if self.entry.def.capabilities.as_ref().is_some_and(|listed| !listed.contains(&capability)) {
+            return Err(Shortfall::Unsupported(capability));
+        }
+        if question.query == Query::Diagnostics || self.offers(question) {
+            return Ok(());
+        }
+        // It may register late: what it lacks is only known once it has loaded.
+        self.wait_ready(question.left() / 2).await;
+        if self.offers(question) { Ok(()) } else { Err(Shortfall::Unsupported(capability)) }
+    }
+
+    fn offers(&self, question: &Question) -> bool {
+        let (record, method) = (self.heard.record(), question.query.method());
+        match &question.file {
+            // A search of the project is no matter of the file that stands for it.
+            Some(file) if method != Method::WorkspaceSymbol => record.effective.can(method, &question.language, file) == Support::Yes,
+            _ => record.effective.offers(method),
+        }
+    }
+
+    /// Waits until the server is ready, for at most `longest`; tells where it stands then.
+    pub(super) async fn wait_ready(&self, longest: Duration) -> Standing {
+        let end = Instant::now() + longest;
+        let mut news = self.heard.news();
+        loop {
+            news.mark_unchanged();
+            let standing = self.heard.standing();
+            let now = Instant::now();
+            let Standing::Loading { until, .. } = &standing else { return standing };
+            if now >= end || self.wire.is_closed() {
+                return standing;
+            }
+            // A little past the point where silence alone decides.
+            self.wait_news(&mut news, end.min(*until + Duration::from_millis(1))).await;
+        }
+    }
+
+    /// Waits for something new from the server, for its end, or until a point in time.
+    pub(super) async fn wait_news(&self, news: &mut watch::Receiver<u64>, until: Instant) {
+        tokio::select! {
+            _ = news.changed() => {}
+            _ = self.wire.closed() => {}
+            () = sleep_until(until) => {}
+        }
+    }
+
+    pub(super) fn sync_or_why(&self, ground: &Ground, question: &Question) -> Result<Option<Focus>, Shortfall> {
+        let focus = question.file.as_deref().map(|path| (path, question.language.as_str()));
+        self.sync(ground, focus).map_err(|error| match error {
+            SyncError::Read(error) => Shortfall::File(error.to_string()),
+            SyncError::Closed => self.died(),
+            SyncError::Overflow => Shortfall::Outrun,
+        })
+    }
+
+    async fn ask_once(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        ground.barrier().await;
+        let mut focus = self.sync_or_why(ground, question)?;
+        if !matches!(self.heard.standing(), Standing::Ready) {
+            self.wait_ready(question.left() / 2).await;
+            ground.barrier().await;
+            focus = self.sync_or_why(ground, question)?;
+        }
+        let answer = match &question.query {
+            Query::Tree { at, hierarchy, depth } => {
+                let focus = focus.as_ref().ok_or(Shortfall::Moved)?;
+                Answer::Tree(self.tree(question, focus, *at, *hierarchy, *depth).await?)
+            }
+            query => {
+                let params = self.params(query, focus.as_ref())?;
+                let response = self.request_retrying(ground, question, query.method().name(), &params).await?;
+                read_answer(query, response.result()).map_err(|error| Shortfall::Shape(error.to_string()))?
+            }
+        };
+        let (verdict, reason) = match self.heard.standing() {
+            Standing::Ready => (Verdict::Fresh, None),
+            Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
+        };
+        Ok(Reply { answer, verdict, reason, encoding: self.encoding })
+    }
+
+    /// A request whose answer the server may refuse because the text moved on; asked again after another sync.
+    pub(super) async fn request_retrying(&self, ground: &Ground, question: &Question, method: &str, params: &Value) -> Result<Response, Shortfall> {
+        let mut retries = RETRIES.into_iter();
+        loop {
+            match self.request_once(question, method, params).await {
+                Err(Shortfall::Server { code, message }) if matches!(code, -32802..=-32800) => {
+                    let Some(pause) = retries.next().filter(|pause| question.left() > *pause) else {
+                        return Err(Shortfall::Server { code, message });
+                    };
+                    sleep(pause).await;
+                    ground.barrier().await;
+                    self.sync_or_why(ground, question)?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    pub(super) async fn request_once(&self, question: &Question, method: &str, params: &Value) -> Result<Response, Shortfall> {
+        let allowed = question.left().min(self.limits.request_timeout);
+        let pending = self.request(method, params, allowed).map_err(|error| self.why(question, error))?;
+        pending.await.map_err(|error| self.why(question, error))
+    }
+
+    fn why(&self, question: &Question, error: RequestError) -> Shortfall {
+        match error {
+            RequestError::Timeout { after, .. } => match self.heard.standing() {
+                Standing::Loading { progress, .. } => Shortfall::Loading { progress },
+                Standing::Ready => Shortfall::Unanswered { after },
+            },
+            RequestError::Server { code: -32601, .. } => Shortfall::Unsupported(question.query.capability()),
+            RequestError::Server { code, message, .. } => Shortfall::Server { code, message },
+            RequestError::Closed(_) => self.died(),
+            RequestError::Busy | RequestError::Backlog => Shortfall::Busy,
+        }
+    }
+
+    /// The parameters of a request about one place or file.
+    fn params(&self, query: &Query, focus: Option<&Focus>) -> Result<Value, Shortfall> {
+        if let Query::Symbols { query } = query {
+            return Ok(json!({"query": query}));
+        }
+        let focus = focus.ok_or(Shortfall::Moved)?;
+        let document = json!({"uri": path_to_uri(&focus.path)});
+        let Some(at) = query.at() else { return Ok(json!({"textDocument": document})) };
+        let position = self.position(focus, at)?;
+        let mut params = json!({"textDocument": document, "position": position});
+        match query {
+            Query::References { declaration, .. } => params["context"] = json!({"includeDeclaration": declaration}),
+            Query::Completions { .. } => params["context"] = json!({"triggerKind": 1}),
+            Query::Signature { .. } => params["context"] = json!({"triggerKind": 1, "isRetrigger": false}),
+            _ => {}
+        }
+        Ok(params)
+    }
+
+    pub(super) fn position(&self, focus: &Focus, at: Point) -> Result<Position, Shortfall> {
+        focus.lines.from_point(at, self.encoding).ok_or(Shortfall::Moved)
+    }
+}
+
+fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
+    let caps = Caps::default();
+    Ok(match query {
+        Query::Hover { .. } => Answer::Hover(read::hover(raw, &caps)?),
+        Query::Locations { .. } | Query::References { .. } => Answer::Locations(read::locations(raw, &caps)?),
+        Query::Completions { .. } => Answer::Completions(read::completions(raw, &caps)?),
+        Query::Signature { .. } => Answer::Signatures(read::signatures(raw, &caps)?),
+        Query::Outline => Answer::Outline(read::outline(raw, &caps)?),
+        Query::Symbols { .. } => Answer::Symbols(read::symbol_hits(raw, &caps)?),
+        // Both are several requests, and read where those are made.
+        Query::Diagnostics => Answer::Problems(FileProblems::default()),
+        Query::Tree { .. } => Answer::Tree(Tree::default()),
+    })
+}
+
+/// What has to agree between two answers.
+fn size(answer: &Answer) -> usize {
+    match answer {
+        Answer::Locations(list) => list.total,
+        Answer::Symbols(list) => list.total,
+        Answer::Tree(tree) => tree.nodes.len(),
+        Answer::Problems(list) => list.total,
+        Answer::Completions(list) => list.total,
+        Answer::Outline(list) => list.total,
+        Answer::Hover(_) | Answer::Signatures(_) => 0,
+    }
+}
+
+impl Target {
+    /// The word for it in an answer.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Declaration => "declaration",
+            Self::TypeDefinition => "type definition",
+            Self::Implementation => "implementation",
+        }
+    }
+}

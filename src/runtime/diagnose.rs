@@ -1,0 +1,251 @@
+//! Asks a session for a file's problems, by whichever channel the server offers at that moment, and judges what came:
+//! nothing is called fresh that the server has not said of this very text.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{
+    protocol::{
+        read::{self, Caps},
+        types::{FileRef, Report},
+        uri::path_to_uri,
+    },
+    registry::{DiagnosticMode, Finality},
+};
+
+use super::{
+    ground::Ground,
+    query::{Answer, FileProblems, Question, Reply, Shortfall},
+    readiness::Standing,
+    session::{Focus, Session},
+    store::{Pulled, Push, merge},
+    verdict::Verdict,
+};
+
+/// Pulls again when the server asked for a refresh meanwhile, at most this often.
+const REFRESHED: usize = 3;
+/// A server with a learnt delay that stays silent for this many delays (and the settle time) has nothing to say.
+const PATIENCE: u32 = 3;
+/// The least wait before silence counts as an answer of its own kind.
+const LEAST_PATIENCE: Duration = Duration::from_millis(1_500);
+/// Kept back from the deadline, so that the answer is on its way when it strikes.
+const SLACK: Duration = Duration::from_millis(50);
+
+impl Session {
+    pub(super) async fn diagnose(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        ground.barrier().await;
+        let mut focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
+        let standing = self.heard.standing();
+        if !matches!(standing, Standing::Ready) {
+            self.wait_ready(question.left() / 2).await;
+            ground.barrier().await;
+            focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
+        }
+        let mode = self.entry.def.diagnostics.mode;
+        let mut news = self.heard.news();
+        let (mut retriggered, mut confirmed) = (false, false);
+        loop {
+            news.mark_unchanged();
+            // Decided anew each time: servers register pulling late, twice, and take it back.
+            let identifiers = self.identifiers(question, mode);
+            if !identifiers.is_empty() {
+                return self.pull(ground, question, focus, identifiers).await;
+            }
+            match self.push_verdict(&focus, question) {
+                Judged::Now(Verdict::Unconfirmed, _) if !confirmed && self.can_confirm() => {
+                    confirmed = true;
+                    let (told, proven) = self.confirm(ground, question, focus).await?;
+                    focus = told;
+                    if proven {
+                        return Ok(self.confirmed(&focus, question));
+                    }
+                }
+                Judged::Now(verdict, reason) => return Ok(self.reply(&focus, verdict, reason)),
+                Judged::Wait(_) if !retriggered && self.depends_on_older(&focus) => {
+                    retriggered = true;
+                    focus = self.retrigger(ground, focus)?;
+                }
+                Judged::Never(shortfall) => return Err(shortfall),
+                Judged::Wait(until) => {
+                    if self.wire.is_closed() {
+                        return Err(self.died());
+                    }
+                    self.wait_news(&mut news, until + Duration::from_millis(1)).await;
+                }
+            }
+        }
+    }
+
+    /// The server has said that it has looked at everything: its last list is the truth.
+    fn confirmed(&self, focus: &Focus, question: &Question) -> Reply {
+        self.heard.record().verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
+        match self.push_verdict(focus, question) {
+            Judged::Now(verdict, reason) => self.reply(focus, verdict, reason),
+            Judged::Wait(_) | Judged::Never(_) => self.reply(focus, Verdict::Fresh, None),
+        }
+    }
+
+    /// Whether a list of this very text is there, from before something else changed.
+    fn depends_on_older(&self, focus: &Focus) -> bool {
+        let record = self.heard.record();
+        record.store.pushed(&focus.path).is_some_and(|list| list.version.is_none_or(|v| v == focus.sent.version) && list.at < record.epoch_at)
+            && focus.sent.at < record.epoch_at
+    }
+
+    fn identifiers(&self, question: &Question, mode: DiagnosticMode) -> Vec<Option<String>> {
+        let Some(file) = question.file.as_deref().filter(|_| mode != DiagnosticMode::Push) else { return Vec::new() };
+        let providers = self.heard.record().effective.diagnostic_providers(&question.language, file);
+        providers.into_iter().map(|provider| provider.identifier).collect()
+    }
+
+    /// Pulls from every provider in parallel.
+    async fn pull(&self, ground: &Ground, question: &Question, mut focus: Focus, identifiers: Vec<Option<String>>) -> Result<Reply, Shortfall> {
+        for round in 0.. {
+            let refreshes = self.heard.record().refreshes;
+            let pulls = identifiers.iter().map(|identifier| self.pull_one(ground, question, &focus, identifier.as_deref()));
+            for pulled in join_all(pulls).await {
+                pulled?;
+            }
+            let asked_again = {
+                let record = self.heard.record();
+                let moved = record.sent.get(&focus.path).is_some_and(|sent| sent.version != focus.sent.version);
+                moved || record.refreshes != refreshes
+            };
+            if !asked_again || round + 1 >= REFRESHED || question.left() < SLACK * 2 {
+                break;
+            }
+            focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
+        }
+        let (verdict, reason) = match self.heard.standing() {
+            Standing::Ready => (Verdict::Fresh, None),
+            Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".to_owned())),
+        };
+        Ok(self.reply(&focus, verdict, reason))
+    }
+
+    async fn pull_one(&self, ground: &Ground, question: &Question, focus: &Focus, identifier: Option<&str>) -> Result<(), Shortfall> {
+        let name = identifier.unwrap_or_default();
+        let previous = self.heard.record().store.pulled(&focus.path, name).and_then(|report| report.result_id.clone());
+        let mut params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}});
+        if let Some(identifier) = identifier {
+            params["identifier"] = identifier.into();
+        }
+        if let Some(previous) = previous {
+            params["previousResultId"] = previous.into();
+        }
+        let response = self.request_retrying(ground, question, "textDocument/diagnostic", &params).await?;
+        let report = read::report(response.result(), &Caps::default()).map_err(|error| Shortfall::Shape(error.to_string()))?;
+        // Null is no report, and so no clean bill.
+        let report = report.ok_or_else(|| Shortfall::Unanswered { after: focus.sent.at.elapsed() })?;
+        let mut record = self.heard.record();
+        let version = focus.sent.version;
+        match report {
+            Report::Full { items, total, result_id, related, .. } => {
+                record.store.pull(&focus.path, name, Pulled { items, total, result_id, version });
+                for (file, report) in related {
+                    if let (FileRef::Path(path), Report::Full { items, total, result_id, .. }) = (file, report) {
+                        let version = record.sent.get(&path).map_or(0, |sent| sent.version);
+                        record.store.pull(&path, name, Pulled { items, total, result_id, version });
+                    }
+                }
+            }
+            Report::Unchanged { .. } => {
+                let same = record.store.pulled(&focus.path, name).cloned();
+                let Some(mut same) = same else {
+                    return Err(Shortfall::Shape("\"unchanged\", but it has reported nothing before".into()));
+                };
+                same.version = version;
+                record.store.pull(&focus.path, name, same);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a server that only pushes has said of the focused text.
+    fn push_verdict(&self, focus: &Focus, question: &Question) -> Judged {
+        let now = Instant::now();
+        let definition = &self.entry.def.diagnostics;
+        let mut record = self.heard.record();
+        let standing = record.readiness.standing(now);
+        let ready = matches!(standing, Standing::Ready);
+        if record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch)) {
+            return Judged::Now(Verdict::Fresh, None);
+        }
+        let at_work = record.readiness.at_work(now);
+        let usual = record.store.usual_delay();
+        let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
+        let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
+        let over = now >= end;
+        match state {
+            Push::Current { quiet, empty, versioned } => {
+                let first = versioned && definition.finality == Finality::First && ready;
+                let settle = if empty { self.limits.empty } else { self.limits.settle };
+                // Without version, a list that was on its way before the change looks like one that came after it.
+                let settle = if versioned { settle } else { settle.max(usual.unwrap_or_default()) };
+                if first || (quiet >= settle && ready && !at_work) {
+                    record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
+                    return Judged::Now(Verdict::Fresh, None);
+                }
+                if over {
+                    return match (ready, at_work) {
+                        (false, _) => Judged::Now(Verdict::Indexing, Some("it is still loading the project".into())),
+                        (true, _) => Judged::Now(Verdict::Settling, Some("it is still at work".into())),
+                    };
+                }
+                let quiet_at = now + settle.saturating_sub(quiet);
+                Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
+            }
+            Push::Older if self.silence_counts(&record.store, focus, now, at_work, ready) => {
+                let seconds = now.saturating_duration_since(focus.sent.at).as_secs_f32();
+                Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
+            }
+            Push::Older if over => Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into())),
+            Push::Never if over => Judged::Never(match standing {
+                Standing::Loading { progress, .. } => Shortfall::Loading { progress },
+                Standing::Ready => Shortfall::Unanswered { after: now.saturating_duration_since(focus.sent.at) },
+            }),
+            Push::Older | Push::Never => Judged::Wait(self.silence_ends(&record.store, focus).filter(|at| *at > now).unwrap_or(end).min(end)),
+        }
+    }
+
+    /// Some servers publish nothing when nothing changed: past several times the usual delay, silence says so.
+    fn silence_counts(&self, store: &super::store::Store, focus: &Focus, now: Instant, at_work: bool, ready: bool) -> bool {
+        ready && !at_work && self.silence_ends(store, focus).is_some_and(|at| now >= at)
+    }
+
+    fn silence_ends(&self, store: &super::store::Store, focus: &Focus) -> Option<Instant> {
+        let patience = store.usual_delay()? * PATIENCE + self.limits.empty;
+        Some(focus.sent.at + patience.max(LEAST_PATIENCE))
+    }
+
+    /// All channels of the file, merged. What was pushed for another version than the one on disk is not among it,
+    /// unless the verdict says that it is old.
+    fn reply(&self, focus: &Focus, verdict: Verdict, reason: Option<String>) -> Reply {
+        let record = self.heard.record();
+        let mut lists = record.store.reports(&focus.path, focus.sent.version);
+        let mut total: usize = lists.iter().map(|(_, total)| total).sum();
+        if let Some(pushed) = record.store.pushed(&focus.path) {
+            let old = matches!(record.store.push_state(&focus.path, focus.sent, record.epoch_at, Instant::now()), Push::Older);
+            let proven = record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch));
+            if !old || proven || matches!(verdict, Verdict::Stale | Verdict::Unconfirmed) {
+                total += pushed.total;
+                lists.push((pushed.items.clone(), pushed.total));
+            }
+        }
+        let told: usize = lists.iter().map(|(items, _)| items.len()).sum();
+        let items = merge(lists.into_iter().map(|(items, _)| items));
+        // What merging removed was told twice; what the reader cut off was not.
+        let total = total - (told - items.len());
+        Reply { answer: Answer::Problems(FileProblems { items, total }), verdict, reason, encoding: self.encoding }
+    }
+}
+
+/// What can be said now.
+enum Judged {
+    Now(Verdict, Option<String>),
+    Never(Shortfall),
+    Wait(Instant),
+}

@@ -1,0 +1,234 @@
+//! The files that a server has been told of: versions that only rise, one open until one close, least recently used
+//! out first. Pure: it decides what to tell, the session tells it.
+
+use std::{collections::HashMap, path::{Path, PathBuf}, sync::Arc};
+
+use tokio::time::Instant;
+
+use super::store::Sent;
+
+/// The text of a file as it is to be told.
+#[derive(Debug, Clone)]
+pub struct Text {
+    pub text: Arc<str>,
+    /// Content hash.
+    pub hash: u64,
+    /// Rises with each reading of the disk: an older reading never replaces a newer one.
+    pub serial: u64,
+}
+
+/// What a server is to be told, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    Open { path: PathBuf, language: String, version: i32, text: Arc<str> },
+    Change { path: PathBuf, version: i32, text: Arc<str> },
+    /// `text` where the server asked for it.
+    Save { path: PathBuf, text: Option<Arc<str>> },
+    Close { path: PathBuf },
+}
+
+/// What makes a server look again at a text that has not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nudge {
+    /// A change to the same text, under a new version.
+    Change,
+    Save,
+    /// Closed and opened again, under a new version.
+    Reopen,
+}
+
+/// How a server wants to hear of documents (LSP `TextDocumentSyncOptions`, all of its forms resolved).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncRules {
+    pub open_close: bool,
+    pub change: bool,
+    pub save: bool,
+    pub save_text: bool,
+}
+
+/// Tells the rules for a document, by language and path: they may be registered late, and for some files only.
+pub trait Rules: Fn(&str, &Path) -> SyncRules {}
+impl<F: Fn(&str, &Path) -> SyncRules> Rules for F {}
+
+#[derive(Debug)]
+struct Document {
+    language: String,
+    version: i32,
+    hash: u64,
+    serial: u64,
+    used: u64,
+    told: Instant,
+}
+
+/// The open documents of one server process.
+#[derive(Debug)]
+pub struct Documents {
+    open: HashMap<PathBuf, Document>,
+    limit: usize,
+    /// One counter for all files: a version can then never go back, not even across close and reopen.
+    version: i32,
+    uses: u64,
+}
+
+impl Documents {
+    /// At most `limit` documents stay open.
+    pub fn new(limit: usize) -> Self {
+        Self { open: HashMap::new(), limit: limit.max(1), version: 0, uses: 0 }
+    }
+
+    /// Open files, in no order.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.open.keys().cloned().collect()
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// What the server was last told of a file that is open.
+    pub fn told(&self, path: &Path) -> Option<Sent> {
+        self.open.get(path).map(|document| Sent { version: document.version, at: document.told })
+    }
+
+    /// Brings the server to `text`: opens the file or changes it, and says so when neither was needed. The file counts
+    /// as just used; another one is closed where the limit asks for it.
+    pub fn update(&mut self, path: &Path, language: &str, text: &Text, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) -> bool {
+        self.uses += 1;
+        let uses = self.uses;
+        if !self.open.contains_key(path) {
+            self.make_room(rules, out);
+            self.version += 1;
+            let version = self.version;
+            self.open.insert(path.to_owned(), Document { language: language.to_owned(), version, hash: text.hash, serial: text.serial, used: uses, told: now });
+            if rules(language, path).open_close {
+                out.push(Notice::Open { path: path.to_owned(), language: language.to_owned(), version, text: text.text.clone() });
+            }
+            return true;
+        }
+        let Some(document) = self.open.get_mut(path) else { return false };
+        document.used = uses;
+        self.refresh(path, text, rules, now, out)
+    }
+
+    /// The same for a file that is open already and has not been asked about: it keeps its place in the order of use.
+    pub fn refresh(&mut self, path: &Path, text: &Text, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) -> bool {
+        let Some(document) = self.open.get_mut(path) else { return false };
+        if text.serial < document.serial || text.hash == document.hash {
+            return false;
+        }
+        self.version += 1;
+        document.version = self.version;
+        document.hash = text.hash;
+        document.serial = text.serial;
+        document.told = now;
+        let rules = rules(&document.language, path);
+        if rules.change {
+            out.push(Notice::Change { path: path.to_owned(), version: self.version, text: text.text.clone() });
+        }
+        if rules.save {
+            // What is on disk is by definition saved; servers that check on save look only then.
+            out.push(Notice::Save { path: path.to_owned(), text: rules.save_text.then(|| text.text.clone()) });
+        }
+        true
+    }
+
+    /// Tells a file again that is open and stands as it was told.
+    pub fn again(&mut self, path: &Path, text: &Text, nudge: Nudge, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) {
+        let Some(document) = self.open.get_mut(path) else { return };
+        let wanted = rules(&document.language, path);
+        if nudge != Nudge::Save {
+            self.version += 1;
+            document.version = self.version;
+            document.hash = text.hash;
+            document.serial = text.serial;
+        }
+        document.told = now;
+        let (version, whole) = (document.version, text.text.clone());
+        match nudge {
+            Nudge::Change if wanted.change => out.push(Notice::Change { path: path.to_owned(), version, text: whole }),
+            Nudge::Save if wanted.save => {
+                out.push(Notice::Save { path: path.to_owned(), text: wanted.save_text.then_some(whole) });
+            }
+            Nudge::Reopen if wanted.open_close => {
+                out.push(Notice::Close { path: path.to_owned() });
+                let language = document.language.clone();
+                out.push(Notice::Open { path: path.to_owned(), language, version, text: whole });
+            }
+            Nudge::Change | Nudge::Save | Nudge::Reopen => {}
+        }
+    }
+
+    /// The file is gone or no longer to be served.
+    pub fn close(&mut self, path: &Path, rules: &impl Rules, out: &mut Vec<Notice>) -> bool {
+        let Some(document) = self.open.remove(path) else { return false };
+        if rules(&document.language, path).open_close {
+            out.push(Notice::Close { path: path.to_owned() });
+        }
+        true
+    }
+
+    fn make_room(&mut self, rules: &impl Rules, out: &mut Vec<Notice>) {
+        while self.open.len() >= self.limit {
+            let Some(oldest) = self.open.iter().min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else { return };
+            self.close(&oldest, rules, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(_: &str, _: &Path) -> SyncRules {
+        SyncRules { open_close: true, change: true, save: true, save_text: false }
+    }
+
+    fn text(s: &str, serial: u64) -> Text {
+        Text { text: s.into(), hash: s.bytes().fold(7, |h, b| h * 31 + u64::from(b)), serial }
+    }
+
+    fn brief(notices: &[Notice]) -> Vec<String> {
+        notices
+            .iter()
+            .map(|n| match n {
+                Notice::Open { path, version, .. } => format!("open {} {version}", path.display()),
+                Notice::Change { path, version, text } => format!("change {} {version} {text}", path.display()),
+                Notice::Save { path, text } => format!("save {} {}", path.display(), text.is_some()),
+                Notice::Close { path } => format!("close {}", path.display()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn opens_once_changes_on_new_text_and_never_goes_back() {
+        let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
+        let a = Path::new("/a");
+        assert!(docs.update(a, "python", &text("1", 1), &rules, now, &mut out));
+        assert!(!docs.update(a, "python", &text("1", 2), &rules, now, &mut out));
+        assert!(docs.update(a, "python", &text("2", 3), &rules, now, &mut out));
+        assert!(!docs.update(a, "python", &text("1", 2), &rules, now, &mut out), "an older reading is not told");
+        docs.close(a, &rules, &mut out);
+        assert!(docs.update(a, "python", &text("1", 4), &rules, now, &mut out));
+        assert_eq!(brief(&out), ["open /a 1", "change /a 2 2", "save /a false", "close /a", "open /a 3"]);
+    }
+
+    #[test]
+    fn the_least_recently_used_is_closed() {
+        let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
+        for name in ["/a", "/b", "/a", "/c"] {
+            docs.update(Path::new(name), "python", &text("1", 1), &rules, now, &mut out);
+        }
+        assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b", "open /c 3"]);
+        assert_eq!(docs.len(), 2);
+    }
+
+    #[test]
+    fn a_server_that_wants_no_documents_is_told_none() {
+        let (mut docs, mut out) = (Documents::new(2), Vec::new());
+        let none = &|_: &str, _: &Path| SyncRules { open_close: false, change: false, save: false, save_text: false };
+        docs.update(Path::new("/a"), "python", &text("1", 1), none, Instant::now(), &mut out);
+        docs.update(Path::new("/a"), "python", &text("2", 2), none, Instant::now(), &mut out);
+        assert!(out.is_empty());
+    }
+}

@@ -1,0 +1,67 @@
+//! The ground that sessions stand on: the workspace's roots, the disk as it is now, and the watcher. Shared by all.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use crate::{
+    protocol::positions::LineMap,
+    workspace::{
+        disk::{Disk, ReadError, Snapshot},
+        roots::Roots,
+        watch::Watcher,
+    },
+};
+
+/// Texts whose line index is kept.
+const INDEXED: usize = 32;
+
+/// Roots, disk and watcher of one workspace.
+#[derive(Debug)]
+pub struct Ground {
+    pub roots: Roots,
+    pub disk: Disk,
+    pub watcher: Arc<Watcher>,
+    /// How long the barrier may take before the stat sweep has to do.
+    pub barrier: Duration,
+    lines: Mutex<HashMap<Arc<Path>, (u64, Arc<LineMap>)>>,
+}
+
+impl Ground {
+    /// Brings them together.
+    pub fn new(roots: Roots, disk: Disk, watcher: Arc<Watcher>, barrier: Duration) -> Self {
+        Self { roots, disk, watcher, barrier, lines: Mutex::default() }
+    }
+
+    /// A file as it is on disk now.
+    ///
+    /// # Errors
+    /// When it cannot be read as a text of bounded size.
+    pub fn read(&self, path: &Path) -> Result<Arc<Snapshot>, ReadError> {
+        self.disk.read(path)
+    }
+
+    /// The line index of a snapshot's text, kept while the text stays the same.
+    pub fn lines(&self, snapshot: &Snapshot) -> Arc<LineMap> {
+        let mut kept = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((hash, lines)) = kept.get(&snapshot.path)
+            && *hash == snapshot.hash
+        {
+            return lines.clone();
+        }
+        if kept.len() >= INDEXED {
+            kept.clear();
+        }
+        let lines = Arc::new(LineMap::new(snapshot.text.clone()));
+        kept.insert(snapshot.path.clone(), (snapshot.hash, lines.clone()));
+        lines
+    }
+
+    /// Waits until every change that the file system had reported before this call has been seen.
+    pub async fn barrier(&self) {
+        self.watcher.barrier(self.barrier).await;
+    }
+}

@@ -1,0 +1,167 @@
+//! What a session has heard from its server: capabilities, readiness, diagnostics, log. Written by the inbound side,
+//! read by whoever waits; each change moves a tick on.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+use tokio::{sync::watch, time::Instant};
+
+use crate::protocol::{Effective, Host, ProgressValue, Told, types::FileRef};
+
+use super::{
+    readiness::{Readiness, Rule, Standing},
+    store::{Pushed, Sent, Store},
+};
+
+/// Log lines kept.
+const LOG: usize = 16;
+
+/// The shared record of one session.
+#[derive(Debug)]
+pub struct Heard {
+    record: Mutex<Record>,
+    tick: watch::Sender<u64>,
+    settings: Settings,
+    folders: Vec<(String, String)>,
+}
+
+/// How `workspace/configuration` and custom requests are answered.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The whole tree.
+    pub tree: crate::registry::ServerSettings,
+    /// Fixed answers to custom requests, by method.
+    pub replies: HashMap<String, Value>,
+}
+
+/// What stands in the record.
+#[derive(Debug)]
+pub struct Record {
+    pub effective: Effective,
+    pub readiness: Readiness,
+    pub store: Store,
+    /// What the server was last told of each open file.
+    pub sent: HashMap<PathBuf, Sent>,
+    /// Counts what was told to the server about files: an answer older than the count may be about older files.
+    pub epoch: u64,
+    /// When the epoch last rose.
+    pub epoch_at: Instant,
+    /// Counts the server's requests to pull diagnostics anew.
+    pub refreshes: u64,
+    /// Last log and show messages: untrusted.
+    pub log: VecDeque<String>,
+    /// Pushed lists that were found current, and for which version and epoch.
+    pub verified: HashMap<PathBuf, (i32, u64)>,
+}
+
+impl Heard {
+    /// An empty record.
+    pub fn new(rule: Rule, settings: Settings, folders: Vec<(String, String)>) -> Self {
+        let record = Record {
+            effective: Effective::default(),
+            readiness: Readiness::new(rule, Instant::now()),
+            store: Store::default(),
+            sent: HashMap::new(),
+            epoch: 0,
+            epoch_at: Instant::now(),
+            refreshes: 0,
+            log: VecDeque::new(),
+            verified: HashMap::new(),
+        };
+        Self { record: Mutex::new(record), tick: watch::Sender::new(0), settings, folders }
+    }
+
+    /// The record; never held across an await.
+    pub fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes whoever waits for news.
+    pub fn tick(&self) {
+        self.tick.send_modify(|tick| *tick += 1);
+    }
+
+    /// Follows the ticks.
+    pub fn news(&self) -> watch::Receiver<u64> {
+        self.tick.subscribe()
+    }
+
+    /// Where the server stands now.
+    pub fn standing(&self) -> Standing {
+        self.record().readiness.standing(Instant::now())
+    }
+}
+
+impl Record {
+    fn note(&mut self, text: &str) {
+        if self.log.len() >= LOG {
+            self.log.pop_front();
+        }
+        self.log.push_back(text.chars().take(300).collect());
+    }
+
+    /// A list was pushed.
+    fn published(&mut self, path: &Path, version: Option<i32>, items: Vec<crate::protocol::types::Diagnostic>, total: usize) {
+        let sent = self.sent.get(path).copied();
+        if sent.is_none() && items.is_empty() {
+            // The echo of our own didClose: it says nothing about the file.
+            return;
+        }
+        // What comes after a list has been found complete tells nothing of how long a check takes.
+        let usual = self.verified.remove(path).is_none();
+        self.store.push(path, Pushed { items, total, version, at: Instant::now() }, sent.filter(|_| usual));
+    }
+}
+
+impl Host for Heard {
+    fn told(&self, what: Told) {
+        let now = Instant::now();
+        {
+            let mut record = self.record();
+            match what {
+                Told::Published(list) => {
+                    if let FileRef::Path(path) = &list.file {
+                        record.published(path, list.version, list.items, list.total);
+                    }
+                }
+                Told::ProgressCreated { .. } => {}
+                Told::Progress { token, value } => match value {
+                    ProgressValue::Begin { title, message, percentage } => {
+                        record.readiness.began(&token, &title, message.as_deref(), percentage, now);
+                    }
+                    ProgressValue::Report { message, percentage } => {
+                        record.readiness.reported(&token, message.as_deref(), percentage, now);
+                    }
+                    ProgressValue::End { .. } => record.readiness.ended(&token),
+                },
+                Told::Log { text, .. } | Told::Show { text, .. } => {
+                    record.readiness.logged(&text);
+                    record.note(&text);
+                }
+                Told::Refresh(_) => record.refreshes += 1,
+                Told::Registered(registrations) => record.effective.register(registrations),
+                Told::Unregistered(gone) => {
+                    record.effective.unregister(gone.iter().map(|(id, method)| (id.as_str(), method.as_str())));
+                }
+                Told::Other { method, params } => record.readiness.notified(&method, &params),
+            }
+        }
+        self.tick();
+    }
+
+    fn configuration(&self, section: Option<&str>, _scope: Option<&str>) -> Value {
+        self.settings.tree.lookup(section)
+    }
+
+    fn folders(&self) -> Vec<(String, String)> {
+        self.folders.clone()
+    }
+
+    fn reply(&self, method: &str, _params: &Value) -> Option<Value> {
+        self.settings.replies.get(method).cloned()
+    }
+}

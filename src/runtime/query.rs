@@ -1,0 +1,238 @@
+//! The runtime's edge: one closed `Query` → `Answer` with its verdict, and the reasons why there is none. Whatever else
+//! may answer questions about code one day stands behind the same edge.
+
+use std::{path::PathBuf, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::{
+    protocol::{
+        Method,
+        positions::{Encoding, Point},
+        types::{Completions, Diagnostic, HierarchyItem, Hover, Locations, Outline, Signatures, SymbolHits},
+    },
+    registry::Capability,
+};
+
+use super::verdict::Verdict;
+
+/// What is asked about one file, or about the project that it belongs to.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The file (canonical, inside the workspace). Project-wide queries name any file of the project or none.
+    pub file: Option<PathBuf>,
+    /// LSP language id of `file`.
+    pub language: String,
+    pub query: Query,
+    /// Nothing is waited for past this point.
+    pub deadline: Instant,
+}
+
+impl Question {
+    /// The time that is left.
+    pub fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+/// The kinds of place that a name can lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    Definition,
+    Declaration,
+    TypeDefinition,
+    Implementation,
+}
+
+/// The two trees that servers know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hierarchy {
+    IncomingCalls,
+    OutgoingCalls,
+    Supertypes,
+    Subtypes,
+}
+
+/// A question. Points are zero-based lines and code points; the runtime converts them for each server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    Diagnostics,
+    Hover { at: Point },
+    Locations { at: Point, target: Target },
+    References { at: Point, declaration: bool },
+    Completions { at: Point },
+    Signature { at: Point },
+    Outline,
+    Symbols { query: String },
+    Tree { at: Point, hierarchy: Hierarchy, depth: u32 },
+}
+
+impl Query {
+    /// The capability that a server needs for it.
+    pub fn capability(&self) -> Capability {
+        match self {
+            Self::Diagnostics => Capability::Diagnostics,
+            Self::Hover { .. } => Capability::Hover,
+            Self::Locations { .. } => Capability::Definitions,
+            Self::References { .. } => Capability::References,
+            Self::Completions { .. } => Capability::Completions,
+            Self::Signature { .. } => Capability::SignatureHelp,
+            Self::Outline => Capability::DocumentSymbols,
+            Self::Symbols { .. } => Capability::WorkspaceSymbols,
+            Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => Capability::CallHierarchy,
+            Self::Tree { .. } => Capability::TypeHierarchy,
+        }
+    }
+
+    /// The LSP request that asks it (the first one, for trees).
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Diagnostics => Method::Diagnostic,
+            Self::Hover { .. } => Method::Hover,
+            Self::Locations { target: Target::Definition, .. } => Method::Definition,
+            Self::Locations { target: Target::Declaration, .. } => Method::Declaration,
+            Self::Locations { target: Target::TypeDefinition, .. } => Method::TypeDefinition,
+            Self::Locations { target: Target::Implementation, .. } => Method::Implementation,
+            Self::References { .. } => Method::References,
+            Self::Completions { .. } => Method::Completion,
+            Self::Signature { .. } => Method::SignatureHelp,
+            Self::Outline => Method::DocumentSymbol,
+            Self::Symbols { .. } => Method::WorkspaceSymbol,
+            Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => Method::CallHierarchy,
+            Self::Tree { .. } => Method::TypeHierarchy,
+        }
+    }
+
+    /// Whether the answer depends on the whole project being loaded, so that an early one may lack entries.
+    pub fn project_wide(&self) -> bool {
+        match self {
+            Self::References { .. } | Self::Symbols { .. } | Self::Tree { .. } => true,
+            Self::Locations { target, .. } => *target == Target::Implementation,
+            Self::Diagnostics | Self::Hover { .. } | Self::Completions { .. } | Self::Signature { .. } | Self::Outline => false,
+        }
+    }
+
+    /// Where it asks, if it asks at a place.
+    pub fn at(&self) -> Option<Point> {
+        match self {
+            Self::Hover { at }
+            | Self::Locations { at, .. }
+            | Self::References { at, .. }
+            | Self::Completions { at }
+            | Self::Signature { at }
+            | Self::Tree { at, .. } => Some(*at),
+            Self::Diagnostics | Self::Outline | Self::Symbols { .. } => None,
+        }
+    }
+}
+
+/// What a server knows of a file's problems.
+#[derive(Debug, Clone, Default)]
+pub struct FileProblems {
+    pub items: Vec<Diagnostic>,
+    /// All that the server reported, those beyond the reader's cap too.
+    pub total: usize,
+}
+
+/// One node of a call or type tree, in the order of a walk from the top.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub depth: u32,
+    pub item: HierarchyItem,
+    /// Call sites in server units, and whether they stand in this node's file (incoming) or its parent's (outgoing).
+    pub sites: Vec<crate::protocol::positions::Range>,
+    /// Opened further up: its children are not repeated.
+    pub repeated: bool,
+}
+
+/// A call or type tree; cut at a number of nodes or at the deadline.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    pub nodes: Vec<Node>,
+    pub cut: bool,
+}
+
+/// What a server answered.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    Problems(FileProblems),
+    Hover(Hover),
+    Locations(Locations),
+    Completions(Completions),
+    Signatures(Signatures),
+    Outline(Outline),
+    Symbols(SymbolHits),
+    Tree(Tree),
+}
+
+/// An answer with what it is worth.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub answer: Answer,
+    pub verdict: Verdict,
+    /// Why the verdict is not `fresh`, in langport's own words.
+    pub reason: Option<String>,
+    /// The unit of every range in the answer.
+    pub encoding: Encoding,
+}
+
+/// Why there is no answer. Each names what to do; texts that a server wrote are in fields of their own.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Shortfall {
+    #[error("`{command}` is not installed")]
+    NotInstalled { command: String, install: Option<String> },
+    #[error("its definition cannot be used: {0}")]
+    Definition(String),
+    #[error("it could not be started: {reason}")]
+    NotStarted { reason: String, stderr: Vec<String> },
+    #[error("it stopped {times} times within {minutes} minutes ({reason})")]
+    Broken { times: usize, minutes: u64, reason: String, stderr: Vec<String> },
+    #[error("no instance is free: all {limit} are in use")]
+    PoolFull { limit: usize },
+    #[error("it has no {}", .0.word())]
+    Unsupported(Capability),
+    #[error("it is still starting, {} s so far", .after.as_secs())]
+    Starting { after: Duration },
+    #[error("it is still loading the project{}", .progress.as_deref().map(|p| format!(" ({p})")).unwrap_or_default())]
+    Loading { progress: Option<String> },
+    #[error("no answer within {} s", .after.as_secs_f32())]
+    Unanswered { after: Duration },
+    #[error("it answered with error {code}")]
+    Server { code: i64, message: String },
+    #[error("its answer has the wrong shape: {0}")]
+    Shape(String),
+    #[error("it died: {reason}")]
+    Died { reason: String, stderr: Vec<String> },
+    #[error("too many requests wait for it")]
+    Busy,
+    #[error("{0}")]
+    File(String),
+    #[error("the file changed while the question was on its way")]
+    Moved,
+    #[error("more files changed at once than could be told to it")]
+    Outrun,
+}
+
+impl Shortfall {
+    /// The verdict that stands for it in an answer that others take part in.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::NotInstalled { .. } | Self::Definition(_) | Self::NotStarted { .. } | Self::Broken { .. } | Self::PoolFull { .. } => {
+                Verdict::Unavailable
+            }
+            Self::Unsupported(_) => Verdict::Unsupported,
+            Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
+            Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
+            Self::Server { .. } | Self::Shape(_) | Self::Died { .. } | Self::File(_) | Self::Moved | Self::Outrun => Verdict::Failed,
+        }
+    }
+
+    /// Untrusted lines that explain it: the last of stderr, the server's own message.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::NotStarted { stderr, .. } | Self::Broken { stderr, .. } | Self::Died { stderr, .. } => stderr.clone(),
+            Self::Server { message, .. } => vec![message.clone()],
+            _ => Vec::new(),
+        }
+    }
+}

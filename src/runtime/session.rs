@@ -1,0 +1,370 @@
+//! One life of one server process: its connection, the documents it was told of, and what it has said. Keeps the order
+//! of section "order" in one place: watched files, documents, then the request.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde::Serialize;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{
+    protocol::{
+        self, Connection, FileEvent, Pending, RequestError,
+        positions::{Encoding, LineMap},
+        uri::path_to_uri,
+    },
+    registry::{Entry, Launch},
+    sys::process::Running,
+    workspace::{
+        disk::{ReadError, Snapshot},
+        watch::{Change, Kind},
+    },
+};
+
+use super::{
+    documents::{Documents, Notice, Nudge, SyncRules, Text},
+    ground::Ground,
+    heard::Heard,
+    query::Shortfall,
+    stderr::StderrRing,
+    start::exit_of,
+    store::Sent,
+};
+
+/// One life of a server.
+#[derive(Debug)]
+pub struct Session {
+    /// Rises with every session of the program: never confused with a name.
+    pub number: u64,
+    pub entry: Arc<Entry>,
+    pub root: PathBuf,
+    pub launch: Launch,
+    pub wire: Connection,
+    pub heard: Arc<Heard>,
+    pub encoding: Encoding,
+    pub started: Instant,
+    /// How long spawn and handshake took.
+    pub handshake: Duration,
+    pub stderr: Arc<StderrRing>,
+    pub(super) process: Option<Running>,
+    pub(super) limits: SessionLimits,
+    pub(super) desk: Mutex<Desk>,
+    /// Two project-wide answers have agreed since the start.
+    pub(super) agreed: std::sync::atomic::AtomicBool,
+    pub(super) last_used: Mutex<Instant>,
+    pub(super) in_use: AtomicU64,
+}
+
+/// The waits of one session.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// One request.
+    pub request_timeout: Duration,
+    /// Quiet that a pushed list needs before it counts; an empty one.
+    pub settle: Duration,
+    pub empty: Duration,
+}
+
+/// What is told about files, in order: whoever tells holds the desk.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub documents: Documents,
+    /// The watcher's changes up to here have been told.
+    pub seen: u64,
+}
+
+/// A file as the server now knows it.
+#[derive(Debug, Clone)]
+pub struct Focus {
+    pub path: PathBuf,
+    pub sent: Sent,
+    pub lines: Arc<LineMap>,
+    /// The record's epoch after the sync.
+    pub epoch: u64,
+}
+
+/// Why a file could not be told.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("it is gone")]
+    Closed,
+    /// More changed on disk than was kept: the server must be started anew to be right.
+    #[error("too many files changed at once")]
+    Overflow,
+}
+
+/// Lines of stderr that a message shows.
+pub(super) const STDERR_LINES: usize = 5;
+
+/// Files that one `didChangeWatchedFiles` names at the most.
+const WATCHED_BATCH: usize = 2_000;
+
+impl Session {
+    /// Tells the server everything that has changed on disk, and opens `focus`, before a request. Reads the disk under
+    /// the desk's lock, so that two callers can never tell an older text after a newer one.
+    ///
+    /// # Errors
+    /// When the focused file cannot be read, or the server is gone.
+    pub fn sync(&self, ground: &Ground, focus: Option<(&Path, &str)>) -> Result<Option<Focus>, SyncError> {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = ground.watcher.since(desk.seen);
+        if changes.overflow {
+            return Err(SyncError::Overflow);
+        }
+        desk.seen = changes.seq;
+        let mut notices = Vec::new();
+        let now = Instant::now();
+        let rules = |language: &str, path: &Path| self.rules(language, path);
+        for path in desk.documents.paths() {
+            match ground.read(&path) {
+                Ok(snapshot) => {
+                    desk.documents.refresh(&path, &text_of(&snapshot), &rules, now, &mut notices);
+                }
+                Err(_) => {
+                    desk.documents.close(&path, &rules, &mut notices);
+                }
+            }
+        }
+        let mut found = None;
+        if let Some((path, language)) = focus {
+            let snapshot = ground.read(path)?;
+            let told = notices.len();
+            desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+            let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
+            if opened && self.entry.def.diagnostics.on_save {
+                desk.documents.again(path, &text_of(&snapshot), Nudge::Save, &rules, now, &mut notices);
+            }
+            found = Some((path.to_owned(), ground.lines(&snapshot)));
+        }
+        let watched = self.watched(&changes.events);
+        if watched.iter().any(|(_, kind)| *kind != 2) {
+            // Files came or went: some servers count them only when asked for the second time.
+            self.agreed.store(false, Ordering::Relaxed);
+        }
+        let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
+        self.tell(&watched, &notices)?;
+        Ok(found.and_then(|(path, lines)| {
+            let sent = desk.documents.told(&path)?;
+            Some(Focus { path, sent, lines, epoch })
+        }))
+    }
+
+    /// Tells a text again that the server knows already, so that it looks again.
+    ///
+    /// # Errors
+    /// When the server is gone.
+    pub(super) fn tell_again(&self, snapshot: &Snapshot, nudge: Nudge, now: Instant) -> Result<(), SyncError> {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = |language: &str, path: &Path| self.rules(language, path);
+        let mut notices = Vec::new();
+        desk.documents.again(&snapshot.path, &text_of(snapshot), nudge, &rules, now, &mut notices);
+        let mut record = self.heard.record();
+        if let Some(sent) = desk.documents.told(&snapshot.path) {
+            record.sent.insert(snapshot.path.to_path_buf(), sent);
+        }
+        drop(record);
+        self.tell(&[], &notices)
+    }
+
+    fn rules(&self, language: &str, path: &Path) -> SyncRules {
+        let sync = self.heard.record().effective.sync(language, path);
+        SyncRules {
+            open_close: sync.open_close,
+            change: sync.change != protocol::ChangeKind::None,
+            save: sync.save.is_some(),
+            save_text: sync.save.is_some_and(|save| save.include_text),
+        }
+    }
+
+    /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
+    fn note_sent(&self, notices: &[Notice], watched: bool, documents: &Documents, now: Instant) -> u64 {
+        let mut record = self.heard.record();
+        for notice in notices {
+            match notice {
+                Notice::Open { path, .. } | Notice::Change { path, .. } => {
+                    if let Some(sent) = documents.told(path) {
+                        record.sent.insert(path.clone(), sent);
+                    }
+                }
+                Notice::Close { path } => {
+                    record.sent.remove(path);
+                    record.store.forget(path);
+                }
+                Notice::Save { .. } => {}
+            }
+        }
+        if watched || !notices.is_empty() {
+            record.epoch += 1;
+            record.epoch_at = now;
+        }
+        record.epoch
+    }
+
+    /// The changes that this server has asked to hear of.
+    fn watched(&self, events: &[Change]) -> Vec<(String, u8)> {
+        if events.is_empty() {
+            return Vec::new();
+        }
+        let record = self.heard.record();
+        let roots = [&self.root];
+        events
+            .iter()
+            .filter_map(|change| {
+                let (event, kind) = match change.kind {
+                    Kind::Created => (FileEvent::Created, 1),
+                    Kind::Changed => (FileEvent::Changed, 2),
+                    Kind::Deleted => (FileEvent::Deleted, 3),
+                };
+                record.effective.wants(&change.path, event, &roots).then(|| (path_to_uri(&change.path), kind))
+            })
+            .collect()
+    }
+
+    fn tell(&self, watched: &[(String, u8)], notices: &[Notice]) -> Result<(), SyncError> {
+        for batch in watched.chunks(WATCHED_BATCH) {
+            let changes: Vec<_> = batch.iter().map(|(uri, kind)| json!({"uri": uri, "type": kind})).collect();
+            self.notify("workspace/didChangeWatchedFiles", &json!({"changes": changes}))?;
+        }
+        for notice in notices {
+            match notice {
+                Notice::Open { path, language, version, text } => {
+                    let document = OpenDocument { uri: path_to_uri(path), language_id: language, version: *version, text };
+                    self.notify("textDocument/didOpen", &Opened { text_document: document })?;
+                }
+                Notice::Change { path, version, text } => {
+                    // A change without range is the whole text, for both kinds of synchronisation.
+                    let text_document = Versioned { uri: path_to_uri(path), version: *version };
+                    self.notify("textDocument/didChange", &Changed { text_document, content_changes: [Whole { text }] })?;
+                }
+                Notice::Save { path, text } => {
+                    let text_document = Identified { uri: path_to_uri(path) };
+                    self.notify("textDocument/didSave", &Saved { text_document, text: text.as_deref() })?;
+                }
+                Notice::Close { path } => {
+                    self.notify("textDocument/didClose", &json!({"textDocument": {"uri": path_to_uri(path)}}))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), SyncError> {
+        self.wire.notify(method, params).map_err(|_| SyncError::Closed)
+    }
+
+    /// Enqueues a request; it is on its way before the returned future is first polled.
+    ///
+    /// # Errors
+    /// When the server is gone, or too much waits for it already.
+    pub fn request(&self, method: &str, params: &impl Serialize, timeout: Duration) -> Result<Pending, RequestError> {
+        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.wire.request(method, params, timeout)
+    }
+
+    /// Why nothing more can come from this session.
+    pub fn died(&self) -> Shortfall {
+        let exit = self.process.as_ref().and_then(exit_of);
+        let reason = match (exit, self.wire.close_reason()) {
+            (Some(exit), _) => exit.to_string(),
+            (None, Some(reason)) => reason.to_string(),
+            (None, None) => "its connection closed".into(),
+        };
+        Shortfall::Died { reason, stderr: self.stderr.last(STDERR_LINES) }
+    }
+
+    /// The server's own process id, where langport started it.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Running::pid)
+    }
+
+    /// Open documents.
+    pub fn open_documents(&self) -> usize {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.len()
+    }
+
+    /// When it was last asked something.
+    pub fn last_used(&self) -> Instant {
+        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Marks the session as in use until the guard is dropped: it is then not stopped to make room.
+    pub fn hold(self: &Arc<Self>) -> Hold {
+        self.in_use.fetch_add(1, Ordering::Relaxed);
+        Hold(self.clone())
+    }
+
+    /// Whether any call holds it.
+    pub fn is_held(&self) -> bool {
+        self.in_use.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// A call's claim on a session.
+#[derive(Debug)]
+pub struct Hold(Arc<Session>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.in_use.fetch_sub(1, Ordering::Relaxed);
+        *self.0.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+fn text_of(snapshot: &Snapshot) -> Text {
+    Text { text: snapshot.text.clone(), hash: snapshot.hash, serial: snapshot.serial }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Opened<'a> {
+    text_document: OpenDocument<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OpenDocument<'a> {
+    uri: String,
+    language_id: &'a str,
+    version: i32,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Changed<'a> {
+    text_document: Versioned,
+    content_changes: [Whole<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Versioned {
+    uri: String,
+    version: i32,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Saved<'a> {
+    text_document: Identified,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Identified {
+    uri: String,
+}

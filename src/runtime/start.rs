@@ -1,0 +1,262 @@
+//! Starts a session: program, pipes or socket, handshake. Bounded by one deadline; whatever fails takes the process
+//! with it and says why, with the server's own last words.
+
+use std::{
+    net::{SocketAddr, ToSocketAddrs},
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, sleep, timeout},
+};
+
+use crate::{
+    protocol::{
+        Connection, Effective, RequestError, Streams, WireLimits, client_capabilities,
+        uri::path_to_uri,
+    },
+    registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
+    sys::process::{self, Exit, Running, Spawn},
+};
+
+use super::{
+    documents::Documents,
+    ground::Ground,
+    heard::{Heard, Settings},
+    query::Shortfall,
+    readiness::Rule,
+    session::{Desk, STDERR_LINES, Session, SessionLimits},
+    stderr::StderrRing,
+};
+
+/// What every start needs.
+#[derive(Debug)]
+pub struct Starter {
+    pub ground: Arc<Ground>,
+    pub around: Surroundings,
+    /// Spawn and handshake together.
+    pub start_timeout: Duration,
+    /// The whole shutdown ladder.
+    pub shutdown: Duration,
+    pub request_timeout: Duration,
+    pub settle: Duration,
+    pub empty: Duration,
+    pub documents: usize,
+    pub pending: usize,
+}
+
+static SESSIONS: AtomicU64 = AtomicU64::new(1);
+
+/// Pause between two attempts to connect to a server that was just spawned.
+const CONNECT: Duration = Duration::from_millis(100);
+
+/// Starts `entry` for `root`. `starts` counts the processes.
+pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Path, starts: &AtomicU64) -> Result<Arc<Session>, Shortfall> {
+    let began = Instant::now();
+    let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
+    let rule = rule(entry)?;
+    let stderr = Arc::new(StderrRing::default());
+    let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
+    let (streams, process) = match timeout(starter.start_timeout, opening).await {
+        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) })?,
+        Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES) }),
+    };
+    let folder = (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
+    let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
+    let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()]));
+    // The watcher's changes from here on are told: the server reads the project itself from now.
+    let seen = starter.ground.watcher.head();
+    let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };
+    let wire = Connection::open(streams, heard.clone(), limits);
+    let params = initialize(&launch, root, &folder);
+    let left = (began + starter.start_timeout).saturating_duration_since(Instant::now());
+    let answer = match wire.request("initialize", &params, left) {
+        Ok(pending) => pending.await,
+        Err(error) => Err(error),
+    };
+    let result = match answer {
+        Ok(response) => Effective::from_initialize(response.result()).map_err(|error| format!("its answer to initialize is no JSON: {error}")),
+        Err(error) => Err(handshake_failure(starter, error, process.as_ref()).await),
+    };
+    let result = match result {
+        Ok(result) => result,
+        Err(reason) => {
+            wire.close();
+            if let Some(process) = &process {
+                process.kill();
+            }
+            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) });
+        }
+    };
+    let encoding = {
+        let mut record = heard.record();
+        record.effective.set_static(result);
+        record.readiness.restart_clock(Instant::now());
+        record.effective.encoding()
+    };
+    let died = |_| Shortfall::NotStarted { reason: "it closed its connection during the handshake".into(), stderr: stderr.last(STDERR_LINES) };
+    wire.notify("initialized", &json!({})).map_err(died)?;
+    if !launch.settings.is_empty() {
+        wire.notify("workspace/didChangeConfiguration", &json!({"settings": launch.settings.tree()})).map_err(died)?;
+    }
+    let diagnostics = &entry.def.diagnostics;
+    Ok(Arc::new(Session {
+        number: SESSIONS.fetch_add(1, Ordering::Relaxed),
+        entry: entry.clone(),
+        root: root.to_owned(),
+        launch,
+        wire,
+        heard,
+        encoding,
+        started: began,
+        handshake: began.elapsed(),
+        stderr,
+        process,
+        limits: SessionLimits {
+            request_timeout: starter.request_timeout,
+            settle: diagnostics.settle_ms.map_or(starter.settle, Duration::from_millis),
+            empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
+        },
+        desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen }),
+        agreed: AtomicBool::new(false),
+        last_used: Mutex::new(Instant::now()),
+        in_use: AtomicU64::new(0),
+    }))
+}
+
+fn launch_shortfall(error: LaunchError) -> Shortfall {
+    match error {
+        LaunchError::NotInstalled { command, install, .. } => Shortfall::NotInstalled { command, install },
+        LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => Shortfall::Definition(error.to_string()),
+    }
+}
+
+fn slow(starter: &Starter) -> String {
+    format!("no answer to initialize within {} s", starter.start_timeout.as_secs())
+}
+
+/// The readiness rule of a definition. Where nothing tells readiness, project-wide answers have to agree.
+fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
+    let ready = &entry.def.ready;
+    let regex = |pattern: &Option<String>| {
+        pattern.as_deref().map(regex::Regex::new).transpose().map_err(|error| Shortfall::Definition(format!("ready: {error}")))
+    };
+    let rule = Rule {
+        log: regex(&ready.log)?,
+        notification: ready.notification.as_ref().map(|n| (n.method.clone(), n.field.clone())),
+        progress: regex(&ready.progress)?,
+        grace: Duration::from_millis(ready.grace_ms),
+        timeout: Duration::from_millis(ready.timeout_ms),
+        agree: true,
+    };
+    let agree = ready.agree || !rule.has_signal();
+    Ok(Rule { agree, ..rule })
+}
+
+/// Opens the streams of a server: its pipes, or a socket to it.
+async fn open(launch: &Launch, stderr: &Arc<StderrRing>, starts: &AtomicU64, deadline: Instant) -> Result<(Streams, Option<Running>), String> {
+    let socket = match (launch.transport, &launch.address) {
+        (Transport::Stdio, _) => None,
+        (Transport::Tcp, Some(address)) => Some(loopback(address)?),
+        (Transport::Tcp, None) => return Err("its definition has the transport tcp, but no address".into()),
+    };
+    if let Some(socket) = socket
+        && let Ok(stream) = TcpStream::connect(socket).await
+    {
+        // It runs already, started by somebody else: it is used, and never ended.
+        starts.fetch_add(1, Ordering::Relaxed);
+        return Ok((of_socket(stream), None));
+    }
+    let spawn = Spawn {
+        program: launch.program.clone(),
+        args: launch.args.clone(),
+        cwd: launch.cwd.clone(),
+        env: process::allowed_env(&[], &launch.env),
+    };
+    let mut running = process::spawn(spawn).await.map_err(|error| error.to_string())?;
+    starts.fetch_add(1, Ordering::Relaxed);
+    if let Some(pipe) = running.take_stderr() {
+        stderr.follow(pipe);
+    }
+    let Some(socket) = socket else {
+        let (Some(input), Some(output)) = (running.take_stdout(), running.take_stdin()) else {
+            return Err("its pipes could not be opened".into());
+        };
+        return Ok((Streams { input: Box::new(input), output: Box::new(output) }, Some(running)));
+    };
+    loop {
+        match TcpStream::connect(socket).await {
+            Ok(stream) => return Ok((of_socket(stream), Some(running))),
+            Err(error) if Instant::now() >= deadline => return Err(format!("no connection to {socket}: {error}")),
+            Err(_) => {
+                if let Some(exit) = exit_of(&running) {
+                    return Err(exit.to_string());
+                }
+                sleep(CONNECT).await;
+            }
+        }
+    }
+}
+
+fn of_socket(stream: TcpStream) -> Streams {
+    let _ = stream.set_nodelay(true);
+    let (input, output) = stream.into_split();
+    Streams { input: Box::new(input), output: Box::new(output) }
+}
+
+fn loopback(address: &str) -> Result<SocketAddr, String> {
+    let mut found = address.to_socket_addrs().map_err(|error| format!("address {address:?}: {error}"))?;
+    found.find(|socket| socket.ip().is_loopback()).ok_or_else(|| format!("address {address:?} is not on this machine"))
+}
+
+fn initialize(launch: &Launch, root: &Path, folder: &(String, String)) -> Value {
+    let extra = (!launch.client_capabilities.is_empty()).then(|| Value::Object(launch.client_capabilities.clone()));
+    let mut params = json!({
+        "processId": std::process::id(),
+        "clientInfo": {"name": "langport", "version": env!("CARGO_PKG_VERSION")},
+        "rootUri": folder.0,
+        // Deprecated, and still what some servers read.
+        "rootPath": root.to_string_lossy(),
+        "workspaceFolders": [{"uri": folder.0, "name": folder.1}],
+        "capabilities": client_capabilities(extra.as_ref()),
+        "trace": "off",
+    });
+    if launch.initialization != Value::Null {
+        params["initializationOptions"] = launch.initialization.clone();
+    }
+    params
+}
+
+async fn handshake_failure(starter: &Starter, error: RequestError, process: Option<&Running>) -> String {
+    match error {
+        RequestError::Timeout { .. } => slow(starter),
+        RequestError::Closed(reason) => {
+            let exit = match process {
+                Some(process) => ended(process, Duration::from_millis(500)).await,
+                None => None,
+            };
+            exit.map_or_else(|| reason.to_string(), |exit| exit.to_string())
+        }
+        other => format!("it refused initialize: {other}"),
+    }
+}
+
+/// How a process ended, if it has.
+pub(super) fn exit_of(process: &Running) -> Option<Exit> {
+    *process.exited().borrow()
+}
+
+/// How a process ended, if it does within `longest`.
+pub(super) async fn ended(process: &Running, longest: Duration) -> Option<Exit> {
+    let mut exited = process.exited();
+    let exit = timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
+    let exit = *exit;
+    exit
+}

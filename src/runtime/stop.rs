@@ -1,0 +1,39 @@
+//! The shutdown ladder: `shutdown`, `exit` and closed pipes, then the process group, then every descendant.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{session::Session, start::ended};
+
+/// Of the whole time for shutting down, the part that the `shutdown` request may take.
+const ASK: f32 = 0.4;
+/// The part that the process may take to end after `exit`.
+const LEAVE: f32 = 0.2;
+
+impl Session {
+    /// Gives a process whose pipe has closed a moment to leave its exit status and last words.
+    pub(super) async fn settle_death(&self) {
+        if let Some(process) = &self.process {
+            ended(process, Duration::from_millis(500)).await;
+        }
+    }
+}
+
+/// Stops a session within `total`; with no time at all it is killed.
+pub(super) async fn stop(session: &Arc<Session>, total: Duration) {
+    if !total.is_zero() && !session.wire.is_closed() {
+        // Servers differ on whether null parameters are an error here: none at all are right for all of them.
+        if let Ok(pending) = session.wire.request("shutdown", &(), total.mul_f32(ASK)) {
+            let _ = pending.await;
+        }
+        let _ = session.wire.notify("exit", &());
+        // Some servers end on end of input only.
+        session.wire.close();
+        if let Some(process) = &session.process {
+            ended(process, total.mul_f32(LEAVE)).await;
+        }
+    }
+    session.wire.close();
+    if let Some(process) = &session.process {
+        process.stop(total.mul_f32(LEAVE)).await;
+    }
+}

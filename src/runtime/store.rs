@@ -1,0 +1,237 @@
+//! What a server has said of each file's problems, by channel, and how that relates to the texts it was told of. Pure:
+//! channels never overwrite each other, and what belongs to an older text is never handed out as current.
+
+use std::{collections::HashMap, path::{Path, PathBuf}, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::protocol::types::Diagnostic;
+
+/// Files whose pushed lists are kept for one instance; the one heard of longest ago is dropped.
+const FILES: usize = 512;
+
+/// A list that a server pushed.
+#[derive(Debug, Clone)]
+pub struct Pushed {
+    pub items: Vec<Diagnostic>,
+    pub total: usize,
+    pub version: Option<i32>,
+    pub at: Instant,
+}
+
+/// A report that a server gave when asked.
+#[derive(Debug, Clone)]
+pub struct Pulled {
+    pub items: Vec<Diagnostic>,
+    pub total: usize,
+    /// Hands `unchanged` its meaning on the next pull.
+    pub result_id: Option<String>,
+    /// The version that it described.
+    pub version: i32,
+}
+
+/// The text that a server was last told of, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    pub version: i32,
+    pub at: Instant,
+}
+
+/// Where a pushed list stands against the text that was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Push {
+    /// Nothing has come for this file since the server started.
+    Never,
+    /// Only lists of older texts, or from before something that the file may depend on changed.
+    Older,
+    /// A list of this text; how long ago it came.
+    Current { quiet: Duration, empty: bool, versioned: bool },
+}
+
+/// The lists of one instance.
+#[derive(Debug, Default)]
+pub struct Store {
+    pushed: HashMap<PathBuf, Pushed>,
+    pulled: HashMap<(PathBuf, String), Pulled>,
+    delay: Option<Duration>,
+    ever: bool,
+}
+
+impl Store {
+    /// Takes a pushed list; one for an older version than the list that is there comes too late. `told` is what the
+    /// server knows of the file at that moment, where its delay is to be learnt from.
+    pub fn push(&mut self, path: &Path, list: Pushed, told: Option<Sent>) {
+        self.ever = true;
+        if let Some(version) = list.version
+            && self.pushed.get(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
+        {
+            return;
+        }
+        if let Some(told) = told
+            && list.version.is_none_or(|v| v == told.version)
+        {
+            self.learn(list.at.saturating_duration_since(told.at));
+        }
+        if self.pushed.len() >= FILES && !self.pushed.contains_key(path) {
+            let oldest = self.pushed.iter().min_by_key(|(_, list)| list.at).map(|(path, _)| path.clone());
+            if let Some(oldest) = oldest {
+                self.pushed.remove(&oldest);
+            }
+        }
+        self.pushed.insert(path.to_owned(), list);
+    }
+
+    /// Takes a pulled report.
+    pub fn pull(&mut self, path: &Path, identifier: &str, report: Pulled) {
+        if self.pulled.len() >= FILES && !self.pulled.contains_key(&(path.to_owned(), identifier.to_owned())) {
+            self.pulled.clear();
+        }
+        self.pulled.insert((path.to_owned(), identifier.to_owned()), report);
+    }
+
+    /// The last report for one identifier.
+    pub fn pulled(&self, path: &Path, identifier: &str) -> Option<&Pulled> {
+        self.pulled.get(&(path.to_owned(), identifier.to_owned()))
+    }
+
+    /// What each identifier reported of this version of a file: items and the server's own count.
+    pub fn reports(&self, path: &Path, version: i32) -> Vec<(Vec<Diagnostic>, usize)> {
+        let mut reports: Vec<_> = self.pulled.iter().filter(|((kept, _), report)| kept == path && report.version == version).collect();
+        reports.sort_by(|((_, a), _), ((_, b), _)| a.cmp(b));
+        reports.into_iter().map(|(_, report)| (report.items.clone(), report.total)).collect()
+    }
+
+    /// The last pushed list, whatever text it describes.
+    pub fn pushed(&self, path: &Path) -> Option<&Pushed> {
+        self.pushed.get(path)
+    }
+
+    /// Where the pushed list of `path` stands against `told`, and against `changed`, the time of the last change that
+    /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
+    /// order and time alone.
+    pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
+        match self.pushed.get(path) {
+            None => Push::Never,
+            Some(list) => {
+                let current = match list.version {
+                    Some(version) => version == told.version && list.at >= changed,
+                    None => list.at > told.at && list.at >= changed,
+                };
+                if current {
+                    Push::Current {
+                        quiet: now.saturating_duration_since(list.at),
+                        empty: list.items.is_empty(),
+                        versioned: list.version.is_some(),
+                    }
+                } else {
+                    Push::Older
+                }
+            }
+        }
+    }
+
+    /// How long this server usually takes from a change to its list, once learnt.
+    pub fn usual_delay(&self) -> Option<Duration> {
+        self.delay
+    }
+
+    /// Whether this server has ever pushed a list.
+    pub fn ever_pushed(&self) -> bool {
+        self.ever
+    }
+
+    /// A file is gone: so are its problems.
+    pub fn forget(&mut self, path: &Path) {
+        self.pushed.remove(path);
+        self.pulled.retain(|(kept, _), _| kept != path);
+    }
+
+    /// Moves the learnt delay a quarter of the way to what was just seen, within 5 s.
+    fn learn(&mut self, seen: Duration) {
+        let seen = seen.min(Duration::from_secs(5));
+        self.delay = Some(match self.delay {
+            None => seen,
+            // Slower news count at once: too long a wait costs time, too short a one costs truth.
+            Some(known) if seen > known => seen,
+            Some(known) => (known * 3 + seen) / 4,
+        });
+    }
+}
+
+/// Merges the lists of several channels: the same finding told twice is one.
+pub fn merge(lists: impl IntoIterator<Item = Vec<Diagnostic>>) -> Vec<Diagnostic> {
+    let mut merged: Vec<Diagnostic> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for item in lists.into_iter().flatten() {
+        if seen.insert((item.range, item.severity, item.code.clone(), item.source.clone(), item.message.clone())) {
+            merged.push(item);
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{positions::Range, types::Severity};
+
+    fn finding(message: &str) -> Diagnostic {
+        Diagnostic {
+            range: Range::default(),
+            severity: Severity::Error,
+            code: None,
+            source: None,
+            message: message.into(),
+            unnecessary: false,
+            deprecated: false,
+            related: Vec::new(),
+        }
+    }
+
+    fn list(messages: &[&str], version: Option<i32>, at: Instant) -> Pushed {
+        Pushed { items: messages.iter().map(|m| finding(m)).collect(), total: messages.len(), version, at }
+    }
+
+    #[test]
+    fn a_list_of_an_older_version_is_older_whenever_it_comes() {
+        let t = Instant::now();
+        let mut store = Store::default();
+        let path = Path::new("/w/a.py");
+        let told = Sent { version: 2, at: t };
+        store.push(path, list(&["old"], Some(1), t + Duration::from_millis(5)), Some(told));
+        assert_eq!(store.push_state(path, told, t, t + Duration::from_millis(9)), Push::Older);
+        store.push(path, list(&[], Some(2), t + Duration::from_millis(10)), Some(told));
+        assert_eq!(
+            store.push_state(path, told, t, t + Duration::from_millis(30)),
+            Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true }
+        );
+        store.push(path, list(&["old"], Some(1), t + Duration::from_millis(40)), Some(told));
+        assert!(store.pushed(path).unwrap().items.is_empty(), "a late list of version 1 does not replace version 2's");
+    }
+
+    #[test]
+    fn a_change_elsewhere_makes_a_list_old() {
+        let t = Instant::now();
+        let mut store = Store::default();
+        let (path, told) = (Path::new("/w/b.py"), Sent { version: 3, at: t });
+        store.push(path, list(&[], Some(3), t + Duration::from_millis(5)), Some(told));
+        let changed = t + Duration::from_millis(6);
+        assert_eq!(store.push_state(path, told, changed, t + Duration::from_secs(1)), Push::Older);
+    }
+
+    #[test]
+    fn without_version_only_what_came_after_the_change_counts() {
+        let t = Instant::now();
+        let mut store = Store::default();
+        let path = Path::new("/w/a.py");
+        store.push(path, list(&["x"], None, t), None);
+        assert_eq!(store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t, t + Duration::from_millis(2)), Push::Older);
+        assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t, t), Push::Never);
+    }
+
+    #[test]
+    fn merging_keeps_one_of_each_finding() {
+        let merged = merge([vec![finding("a"), finding("b")], vec![finding("b"), finding("c")]]);
+        assert_eq!(merged.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! Starts language servers and ends them with everything they started. On Linux each runs under a watchdog process
+//! (see [`crate::sys::watchdog`]); elsewhere in a process group of its own, which is unproven.
+
+mod control;
+mod environment;
+mod exec;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::watch;
+
+use control::Control;
+pub use environment::allowed_env;
+pub(super) use exec::server;
+
+/// How long a killed tree may take to be gone before we stop waiting for it: something stuck in the kernel.
+const GONE: Duration = Duration::from_secs(2);
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Spawn {
+    /// An absolute path.
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    pub cwd: PathBuf,
+    /// The complete environment: nothing of ours is added.
+    pub env: Vec<(String, String)>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(f, "exit code {code}"),
+            (None, Some(signal)) => write!(f, "signal {signal}"),
+            (None, None) => f.write_str("ended"),
+        }
+    }
+}
+
+/// A running server. Dropping it kills it and all its descendants.
+#[derive(Debug)]
+pub struct Running {
+    pid: u32,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    exited: watch::Receiver<Option<Exit>>,
+    /// True once not only the server but all its descendants are gone.
+    gone: watch::Receiver<bool>,
+    control: Control,
+}
+
+/// Starts a server. Takes a fork and two execs (of the watchdog and the server), during which the runtime is free.
+/// Dropping the future ends whatever had been started.
+///
+/// # Errors
+/// When the program cannot be executed: the error names it.
+pub async fn spawn(spawn: Spawn) -> io::Result<Running> {
+    let named = |error: io::Error| explain(&spawn, &error);
+    if !spawn.cwd.is_dir() {
+        let message = format!("cannot start {} in {}: no such folder", spawn.program.display(), spawn.cwd.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
+    let started = control::start(&spawn).await.map_err(named)?;
+    Ok(Running {
+        pid: started.pid,
+        stdin: started.stdin,
+        stdout: started.stdout,
+        stderr: started.stderr,
+        exited: started.exited,
+        gone: started.gone,
+        control: started.control,
+    })
+}
+
+impl Running {
+    /// The server's own pid, not the watchdog's.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The pipe to the server; `None` the second time.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
+    }
+
+    /// The pipe from the server; `None` the second time.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.stdout.take()
+    }
+
+    /// The pipe from the server's stderr; `None` the second time.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.stderr.take()
+    }
+
+    /// How the server ended, once it has.
+    #[must_use]
+    pub fn exited(&self) -> watch::Receiver<Option<Exit>> {
+        self.exited.clone()
+    }
+
+    /// Asks the server's group to end (SIGTERM), gives it `grace`, then kills what is left. Returns when all are gone.
+    pub async fn stop(&self, grace: Duration) {
+        let mut exited = self.exited.clone();
+        if exited.borrow().is_none() {
+            self.control.terminate();
+            // An error means that the watching task is gone, and with it the runtime: there is nothing to wait for.
+            tokio::time::timeout(grace, exited.wait_for(Option::is_some)).await.ok();
+        }
+        self.control.kill();
+        let mut gone = self.gone.clone();
+        tokio::time::timeout(GONE, gone.wait_for(|&gone| gone)).await.ok();
+    }
+
+    /// Kills the server and all its descendants, without waiting for it.
+    pub fn kill(&self) {
+        self.control.kill();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.control.kill();
+    }
+}
+
+/// Runs a program to its end, for installers: no stdin, its output into our stderr.
+///
+/// # Errors
+/// When the program cannot be executed: the error names it.
+pub async fn run(spawn: Spawn) -> io::Result<Exit> {
+    let mut running = self::spawn(spawn).await?;
+    drop(running.take_stdin());
+    let (mut out, mut err) = (running.take_stdout(), running.take_stderr());
+    let (mut to_out, mut to_err) = (tokio::io::stderr(), tokio::io::stderr());
+    let copy_out = async {
+        if let Some(out) = &mut out {
+            tokio::io::copy(out, &mut to_out).await.ok();
+        }
+    };
+    let copy_err = async {
+        if let Some(err) = &mut err {
+            tokio::io::copy(err, &mut to_err).await.ok();
+        }
+    };
+    let mut exited = running.exited();
+    let exit = async { exited.wait_for(Option::is_some).await.ok().and_then(|exit| *exit) };
+    let ((), (), exit) = tokio::join!(copy_out, copy_err, exit);
+    exit.ok_or_else(|| io::Error::other("the program was lost sight of"))
+}
+
+/// Says which program failed and what that errno means for it.
+fn explain(spawn: &Spawn, error: &io::Error) -> io::Error {
+    let why = match error.raw_os_error() {
+        // The kernel gives the same number for a program and for the interpreter in its first line.
+        Some(libc::ENOENT) if spawn.program.exists() => "the interpreter that its first line names does not exist".into(),
+        Some(libc::ENOENT) => "no such file".into(),
+        Some(libc::EACCES) if spawn.program.is_dir() => "it is a folder".into(),
+        Some(libc::EACCES) => "it, or the interpreter that its first line names, is not executable".into(),
+        Some(libc::ENOEXEC) => "it is no program for this machine, and no script with a `#!` line".into(),
+        _ => error.to_string(),
+    };
+    io::Error::new(error.kind(), format!("cannot start {}: {why}", spawn.program.display()))
+}
+
+fn os(strings: &[(String, String)]) -> Vec<(OsString, OsString)> {
+    strings.iter().map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+/// The program that [`control`] runs as a watchdog: this one, found again even after its file was replaced.
+fn own_program() -> &'static Path {
+    Path::new("/proc/self/exe")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+//! What answers tool calls: it ties the binding, the ground and the pool together and hands each call to its tool.
+
+use std::{
+    future::Future,
+    path::PathBuf,
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::{
+    binding::Bound,
+    language::Overrides,
+    registry::{self, Capability, Entry, Registry, Surroundings},
+    runtime::{
+        ground::Ground,
+        instance::State,
+        pool::Pool,
+        query::{Query, Question, Reply, Shortfall},
+        readiness::Standing,
+    },
+};
+
+use super::{
+    ToolCall, ToolId, Tools,
+    caller::Caller,
+    file::{File, failure},
+    languages::Present,
+    outcome::{Code, Failure, Outcome},
+    progress::ProgressSink,
+};
+
+/// Kept back from `max_wait`, so that the answer itself is in time.
+const SLACK: Duration = Duration::from_millis(300);
+/// How often a running call says how far it is.
+const TELL: Duration = Duration::from_secs(1);
+
+/// Everything that tools work with.
+pub struct Engine {
+    pub(super) registry: Arc<Registry>,
+    pub(super) bound: Bound,
+    pub(super) around: Surroundings,
+    pub(super) pool: Arc<Pool>,
+    pub(super) ground: Arc<Ground>,
+    pub(super) languages: Arc<Overrides>,
+    pub(super) limits: ToolLimits,
+    pub(super) present: Present,
+    pub(super) load_errors: Vec<String>,
+}
+
+/// The limits of answers.
+#[derive(Debug, Clone)]
+pub struct ToolLimits {
+    /// Diagnostics of one file on one page.
+    pub diagnostics_file: usize,
+    /// What servers may be asked for; empty: everything.
+    pub capabilities: Vec<Capability>,
+}
+
+impl ToolLimits {
+    fn allows(&self, tool: ToolId) -> bool {
+        self.capabilities.is_empty() || tool.capability().is_none_or(|capability| self.capabilities.contains(&capability))
+    }
+}
+
+/// One call on its way.
+pub(super) struct Ask<'a> {
+    pub engine: &'a Engine,
+    pub tool: ToolId,
+    pub caller: &'a Caller,
+    pub progress: &'a ProgressSink,
+    pub deadline: Instant,
+}
+
+impl Engine {
+    /// Brings the parts together.
+    pub fn new(
+        registry: Arc<Registry>,
+        bound: Bound,
+        around: Surroundings,
+        pool: Arc<Pool>,
+        languages: Overrides,
+        limits: ToolLimits,
+        load_errors: Vec<String>,
+    ) -> Arc<Self> {
+        let ground = pool.ground().clone();
+        Arc::new(Self { registry, bound, around, pool, ground, languages: Arc::new(languages), limits, present: Present::default(), load_errors })
+    }
+
+    /// The tools that the bound definitions can serve: those declared, or all where a definition declares nothing.
+    pub fn offered(&self) -> Vec<ToolId> {
+        ToolId::ALL
+            .into_iter()
+            .filter(|tool| self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.bound.may(capability)))
+            .collect()
+    }
+
+    /// Stops every server.
+    pub async fn shutdown(&self) {
+        self.pool.shutdown().await;
+    }
+
+    /// Whether a definition's program is there.
+    pub(super) fn available(&self, entry: &Entry) -> bool {
+        registry::locate(entry, &self.around).is_ok()
+    }
+
+    /// What answers call a definition.
+    pub(super) fn display(&self, entry: &Entry) -> String {
+        self.registry.display_name(entry)
+    }
+
+    async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
+        let deadline = Instant::now() + call.caller.max_wait.saturating_sub(SLACK);
+        let ask = Ask { engine: self, tool: call.tool, caller: &call.caller, progress: &call.progress, deadline };
+        let arguments = &call.arguments;
+        if !self.limits.allows(call.tool) {
+            let next = "the capabilities that it was started with leave this one out";
+            return Err(failure(Code::Refused, format!("{} is not allowed here", call.tool.canonical()), next));
+        }
+        match call.tool {
+            ToolId::Diagnostics => super::diagnostics::run(&ask, arguments).await,
+            ToolId::Hover => super::hover::run(&ask, arguments).await,
+            ToolId::Definition => super::definition::run(&ask, arguments).await,
+            ToolId::References => super::references::run(&ask, arguments).await,
+            ToolId::Completions => super::completions::run(&ask, arguments).await,
+            ToolId::Signature => super::signature::run(&ask, arguments).await,
+            ToolId::Symbols => super::symbols::run(&ask, arguments).await,
+            ToolId::WorkspaceSymbols => super::workspace_symbols::run(&ask, arguments).await,
+            ToolId::Calls => super::calls::run(&ask, arguments).await,
+            ToolId::Types => super::types::run(&ask, arguments).await,
+            ToolId::Status => super::status::run(&ask, arguments).await,
+        }
+    }
+}
+
+impl Tools for Engine {
+    fn call(self: Arc<Self>, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>> {
+        Box::pin(async move { self.dispatch(&call).await })
+    }
+}
+
+/// A server's answer, or why there is none.
+pub(super) struct Heard {
+    pub entry: Arc<Entry>,
+    pub result: Result<Reply, Shortfall>,
+}
+
+impl Ask<'_> {
+    /// Items that one page can hold at the most: every item takes a few characters.
+    pub fn page_items(&self) -> usize {
+        self.caller.max_chars / 8 + 1
+    }
+
+    /// A question about a file.
+    pub fn question(&self, file: &File, query: Query) -> Question {
+        Question { file: Some(file.path.clone()), language: file.language.clone(), query, deadline: self.deadline }
+    }
+
+    /// Asks one definition about a file, telling meanwhile how far it is.
+    pub async fn ask(&self, entry: &Arc<Entry>, root: &PathBuf, question: &Question) -> Heard {
+        let asked = self.engine.pool.ask(entry, root, question);
+        tokio::pin!(asked);
+        let mut tell = interval(TELL);
+        tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        tell.tick().await;
+        let result = loop {
+            tokio::select! {
+                result = &mut asked => break result,
+                _ = tell.tick() => self.progress.say(&self.doing(entry, root)),
+            }
+        };
+        Heard { entry: entry.clone(), result }
+    }
+
+    /// What a definition's instance is doing, in langport's own words.
+    fn doing(&self, entry: &Arc<Entry>, root: &PathBuf) -> String {
+        let name = self.engine.display(entry);
+        match self.engine.pool.instance(entry, root).state() {
+            State::Starting { since } => format!("{name} is starting, {} s so far", since.elapsed().as_secs()),
+            State::Running(session) => match session.heard.standing() {
+                Standing::Loading { .. } => format!("{name} is loading the project"),
+                Standing::Ready => format!("{name} is at work"),
+            },
+            State::Stopped | State::Failed(_) | State::Broken(_) => format!("{name} is about to start"),
+        }
+    }
+
+    /// Asks the file's primary servers in order until one has the capability.
+    ///
+    /// # Errors
+    /// When no definition serves the file.
+    pub async fn ask_primary(&self, file: &File, query: Query) -> Result<Heard, Failure> {
+        let serving = self.serving(file)?;
+        let question = self.question(file, query);
+        let mut last = None;
+        for (entry, root) in &serving.answering {
+            let heard = self.ask(entry, root, &question).await;
+            let unsupported = matches!(heard.result, Err(Shortfall::Unsupported(_)));
+            if !unsupported {
+                return Ok(heard);
+            }
+            last.get_or_insert(heard);
+        }
+        last.ok_or_else(|| super::short::no_server(self, file))
+    }
+}

@@ -1,0 +1,113 @@
+//! A file that a call is about: inside the workspace, read, with its language; and which definitions serve it.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{
+    binding::Fit,
+    protocol::positions::LineMap,
+    registry::{self, Entry},
+    workspace::{disk::ReadError, roots::PathError},
+};
+
+use super::{
+    args::invalid,
+    engine::{Ask, Engine},
+    outcome::{Code, Failure},
+    short::no_server,
+};
+
+/// A file of the workspace as it is on disk now.
+#[derive(Debug, Clone)]
+pub(super) struct File {
+    /// Canonical.
+    pub path: PathBuf,
+    /// The root that it belongs to.
+    pub ceiling: PathBuf,
+    /// As answers name it.
+    pub shown: String,
+    /// LSP language id; empty where it is not known.
+    pub language: String,
+    pub lines: Arc<LineMap>,
+}
+
+/// The definitions that serve a file, with the root that each has for it.
+#[derive(Debug, Default)]
+pub(super) struct Serving {
+    /// In the order in which they are asked.
+    pub answering: Vec<(Arc<Entry>, PathBuf)>,
+    pub linters: Vec<(Arc<Entry>, PathBuf)>,
+}
+
+impl Engine {
+    /// Who serves a file of a language below a root of the workspace.
+    pub(super) fn route(&self, path: &Path, language: &str, ceiling: &Path) -> Serving {
+        let root = |entry: &Entry| registry::root_of(path, &entry.def.root, ceiling);
+        let fit = |entry: &Entry| match root(entry) {
+            None => Fit::Never,
+            Some(_) if self.available(entry) => Fit::Ready,
+            Some(_) => Fit::Missing,
+        };
+        let chosen = self.bound.for_file(path, (!language.is_empty()).then_some(language), fit);
+        let rooted = |entry: &Arc<Entry>| root(entry).map(|root| (entry.clone(), root));
+        Serving { answering: chosen.answering().filter_map(rooted).collect(), linters: chosen.linters.iter().filter_map(rooted).collect() }
+    }
+}
+
+impl Ask<'_> {
+    /// The file that an argument names.
+    ///
+    /// # Errors
+    /// When it is outside the workspace, missing, a folder, too large or not a text.
+    pub fn file(&self, given: &str) -> Result<File, Failure> {
+        let engine = self.engine;
+        let located = engine.ground.roots.resolve(given).map_err(|error| {
+            let what = error.to_string();
+            match error {
+                PathError::OutsideWorkspace { .. } => failure(Code::OutsideWorkspace, what, "give a path inside the workspace"),
+                PathError::NotFound { .. } => failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace"),
+                PathError::IsDirectory { .. } => failure(Code::Invalid, what, "give the path of a file"),
+                PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
+            }
+        })?;
+        let snapshot = engine.ground.read(&located.path).map_err(|error| {
+            let what = error.to_string();
+            match error {
+                ReadError::NotFound { .. } => failure(Code::NotFound, what, "give the path of an existing file"),
+                ReadError::TooLarge { .. } => failure(Code::Unavailable, what, "read it with another tool: language servers are not given files of this size"),
+                ReadError::Special(_) => failure(Code::Invalid, what, "give the path of a text file"),
+                ReadError::Directory { .. } => failure(Code::Invalid, what, "give the path of a file"),
+                ReadError::Binary { .. } => failure(Code::Invalid, what, "give the path of a text file"),
+                ReadError::Io { .. } => failure(Code::Failed, what, "check the file's permissions"),
+            }
+        })?;
+        let first_line = || snapshot.text.lines().next().map(str::to_owned);
+        let language = engine.languages.detect(&located.path, first_line).map(str::to_owned);
+        Ok(File {
+            shown: engine.ground.roots.display(&located.path),
+            ceiling: engine.ground.roots.all()[located.root].path.clone(),
+            path: located.path,
+            language: language.unwrap_or_default(),
+            lines: engine.ground.lines(&snapshot),
+        })
+    }
+
+    /// Who serves a file.
+    ///
+    /// # Errors
+    /// `unavailable` when no definition does.
+    pub fn serving(&self, file: &File) -> Result<Serving, Failure> {
+        let engine = self.engine;
+        let serving = engine.route(&file.path, &file.language, &file.ceiling);
+        if serving.answering.is_empty() && serving.linters.is_empty() {
+            return Err(no_server(self, file));
+        }
+        Ok(serving)
+    }
+}
+
+pub(super) fn failure(code: Code, what: impl Into<String>, next: impl Into<String>) -> Failure {
+    Failure { code, ..invalid(what, next) }
+}

@@ -1,0 +1,94 @@
+//! A search of the whole project for a name: every bound server that can search, in each root that the project's files
+//! give it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use futures::future::join_all;
+
+use crate::{
+    protocol::{positions::Encoding, types::SymbolHit},
+    registry::{Capability, Entry},
+    runtime::query::{Answer, Query, Question, Reply},
+};
+
+use super::{
+    engine::{Ask, Heard},
+    file::failure,
+    outcome::{Code, Failure, ServerVerdict, Verdict},
+};
+
+/// Servers that one search asks.
+const SERVERS: usize = 8;
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    pub hits: Vec<(SymbolHit, Encoding)>,
+    pub servers: Vec<ServerVerdict>,
+    pub verdict: Option<Verdict>,
+    /// Hits that readers cut off.
+    pub beyond: usize,
+}
+
+impl Ask<'_> {
+    /// Searches for `query`; servers that cannot search take no part.
+    ///
+    /// # Errors
+    /// When no server could be asked.
+    pub async fn search(&self, query: &str) -> Result<Search, Failure> {
+        let targets = self.searchable().await;
+        if targets.is_empty() {
+            let next = "give file_path, or put a project below the root that langport was started with";
+            return Err(failure(Code::Unavailable, "no bound language server speaks a language of this project", next));
+        }
+        let asked = targets.iter().map(|(entry, root, file, language)| {
+            let question = Question {
+                // Some servers know no project before a file of it is open.
+                file: Some(file.clone()),
+                language: language.clone(),
+                query: Query::Symbols { query: query.to_owned() },
+                deadline: self.deadline,
+            };
+            async move { self.ask(entry, root, &question).await }
+        });
+        let heard: Vec<Heard> = join_all(asked).await;
+        let mut search = Search::default();
+        let able: Vec<&Heard> =
+            heard.iter().filter(|one| !one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported)).collect();
+        let taking_part = if able.is_empty() { heard.iter().collect() } else { able };
+        search.servers = taking_part.iter().map(|one| self.part(one)).collect();
+        let verdict = Verdict::combine(search.servers.iter().map(|server| server.verdict));
+        search.verdict = Some(verdict);
+        if verdict.is_failure() {
+            let one = taking_part[0];
+            if let Err(shortfall) = &one.result {
+                let mut why = self.short(one, shortfall).err().unwrap_or_else(|| failure(Code::Failed, "no server answered", "ask again"));
+                why.servers = search.servers;
+                return Err(why);
+            }
+        }
+        for one in taking_part {
+            if let Ok(Reply { answer: Answer::Symbols(hits), encoding, .. }) = &one.result {
+                search.beyond += hits.total - hits.items.len();
+                search.hits.extend(hits.items.iter().map(|hit| (hit.clone(), *encoding)));
+            }
+        }
+        Ok(search)
+    }
+
+    /// Each bound primary server that may search, with a root and a file of the project that it serves.
+    async fn searchable(&self) -> Vec<(Arc<Entry>, PathBuf, PathBuf, String)> {
+        let engine = self.engine;
+        let samples = engine.present.samples(&engine.ground.roots, &engine.languages).await;
+        let mut targets: Vec<(Arc<Entry>, PathBuf, PathBuf, String)> = Vec::new();
+        for sample in samples.iter() {
+            for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
+                let known = targets.iter().any(|(own, at, ..)| own.name == entry.name && *at == root);
+                if !known && entry.may(Capability::WorkspaceSymbols) && targets.len() < SERVERS {
+                    targets.push((entry, root, sample.path.clone(), sample.language.clone()));
+                }
+            }
+        }
+        targets
+    }
+}

@@ -1,0 +1,107 @@
+//! What is said when there is no answer: each reason with its verdict or code, and the next step.
+
+use crate::runtime::query::Shortfall;
+
+use super::{
+    engine::{Ask, Heard},
+    file::{File, failure},
+    outcome::{Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
+};
+
+impl Ask<'_> {
+    /// A server's part in an answer.
+    pub fn part(&self, heard: &Heard) -> ServerVerdict {
+        let server = self.engine.display(&heard.entry);
+        match &heard.result {
+            Ok(reply) => ServerVerdict { server, verdict: reply.verdict, reason: reply.reason.clone() },
+            Err(shortfall) => ServerVerdict { server, verdict: shortfall.verdict(), reason: Some(brief(shortfall)) },
+        }
+    }
+
+    /// What a single server's missing answer means for the call: an outcome with its verdict while an answer may still
+    /// come, else a failure.
+    pub fn short(&self, heard: &Heard, shortfall: &Shortfall) -> Result<Outcome, Failure> {
+        let name = self.engine.display(&heard.entry);
+        let verdict = shortfall.verdict();
+        if !verdict.is_failure() {
+            return Ok(Outcome {
+                verdict,
+                servers: vec![ServerVerdict { server: name, verdict, reason: None }],
+                summary: format!("no answer: {shortfall}; ask again"),
+                notes: Vec::new(),
+                body: Body::None,
+                page: Page::default(),
+            });
+        }
+        Err(Failure { details: shortfall.lines(), ..failure(code(shortfall), format!("{name}: {shortfall}"), next_step(&name, shortfall)) })
+    }
+}
+
+impl Ask<'_> {
+    /// An address could not be resolved because a server that was needed for it has not answered.
+    pub fn unanswered(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
+        let name = self.engine.display(&heard.entry);
+        let what = format!("{name} could not be asked where the symbol is: {shortfall}");
+        let next = match shortfall.verdict().is_failure() {
+            true => next_step(&name, shortfall),
+            false => "ask again, or give file_path, line and symbol".into(),
+        };
+        Failure { details: shortfall.lines(), servers: vec![self.part(heard)], ..failure(code(shortfall), what, next) }
+    }
+}
+
+/// The code of a failure with this reason.
+pub(super) fn code(shortfall: &Shortfall) -> Code {
+    match shortfall {
+        Shortfall::Moved => Code::Conflict,
+        other => match other.verdict() {
+            Verdict::Unavailable => Code::Unavailable,
+            Verdict::Unsupported => Code::Unsupported,
+            _ => Code::Failed,
+        },
+    }
+}
+
+/// The reason in a few words, beside a server's name.
+pub(super) fn brief(shortfall: &Shortfall) -> String {
+    match shortfall {
+        Shortfall::NotInstalled { .. } => "not installed".into(),
+        Shortfall::Unsupported(_) => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// What helps.
+pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
+    match shortfall {
+        Shortfall::NotInstalled { install: Some(install), .. } => format!("run `{install}`"),
+        Shortfall::NotInstalled { install: None, command } => format!("install `{command}`, or correct `command` in its definition"),
+        Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
+        Shortfall::NotStarted { .. } => "see its last words below; the next call tries again".into(),
+        Shortfall::Broken { .. } => format!("mend the cause, then call lsp/status with server {name:?} and restart true"),
+        Shortfall::PoolFull { .. } => "ask again when a call has ended".into(),
+        Shortfall::Unsupported(_) => "use another tool, or read the file".into(),
+        Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } | Shortfall::Busy => "ask again".into(),
+        Shortfall::Server { .. } => "see its message below; another place or tool may work".into(),
+        Shortfall::Shape(_) => format!("ask again; if it stays, {name} and langport disagree on the protocol"),
+        Shortfall::Died { .. } => "ask again: it is started anew".into(),
+        Shortfall::File(_) => "check the file".into(),
+        Shortfall::Moved | Shortfall::Outrun => "ask again".into(),
+    }
+}
+
+/// No definition serves a file.
+pub(super) fn no_server(ask: &Ask<'_>, file: &File) -> Failure {
+    let bound = &ask.engine.bound;
+    let what = if file.language.is_empty() {
+        format!("the language of {} is not known", file.shown)
+    } else {
+        format!("no language server is bound for {} files such as {}", file.language, file.shown)
+    };
+    let mut known: Vec<String> = Vec::new();
+    for entry in bound.entries() {
+        known.push(format!("{}: {}", ask.engine.display(entry), entry.def.languages.join(", ")));
+    }
+    let next = "lsp/status lists what is there; a definition in servers.d of the configuration folder adds a language";
+    Failure { details: known, ..failure(Code::Unavailable, what, next) }
+}

@@ -1,0 +1,265 @@
+//! The threads around the engine, and the barrier.
+//!
+//! The kernel puts an event into the queue before the system call that caused it returns. So what the queue holds at
+//! one moment, and what was read from it before, is everything that happened until then: to have worked through it is
+//! the barrier. No cookie file is needed to find the place in the queue, and where nothing waits there, one `ioctl`
+//! tells.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use tokio::sync::watch;
+
+use super::engine::{Engine, Round};
+use super::log::Log;
+use super::queue::Queue;
+use super::rules::Rules;
+use super::{Barrier, Options, State};
+use crate::sys::files;
+
+/// What a clock of the file system may lag behind ours.
+const TICK_NS: i128 = 20_000_000;
+/// Room for some thousand events.
+const BUFFER: usize = 64 << 10;
+
+/// The running service. Dropping it ends its threads.
+#[derive(Debug)]
+pub(super) struct Service {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    queue: Arc<Queue>,
+    log: Arc<Mutex<Log>>,
+    /// Held while events are read and until they are worked through: who gets it finds the log complete.
+    engine: Mutex<Engine>,
+    /// Wakes the event thread.
+    bell: OwnedFd,
+    stop: AtomicBool,
+    /// Barriers asked for.
+    asked: AtomicU64,
+    /// Barriers reached.
+    reached: watch::Sender<u64>,
+    /// The log's newest position.
+    head: watch::Sender<u64>,
+    state: watch::Sender<State>,
+    /// Why no event can be relied upon although they come: a file system without events among the roots.
+    blind: Option<String>,
+}
+
+impl Service {
+    pub(super) fn start(
+        roots: &[PathBuf],
+        options: &Options,
+        log: Arc<Mutex<Log>>,
+        head: watch::Sender<u64>,
+        state: watch::Sender<State>,
+    ) -> io::Result<Service> {
+        let queue = Arc::new(Queue::open()?);
+        let rules = Rules::new(roots, &options.ignore);
+        let engine = Engine::new(Arc::clone(&queue), Arc::clone(&log), rules, roots, options.max_folders);
+        let shared = Arc::new(Shared {
+            queue,
+            log,
+            engine: Mutex::new(engine),
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            stop: AtomicBool::new(false),
+            asked: AtomicU64::new(0),
+            reached: watch::Sender::new(0),
+            head,
+            state,
+            blind: roots.iter().find_map(|root| without_events(root)),
+        });
+        let service = Service { shared: Arc::clone(&shared) };
+        let round = shared.engine().begin_round(files::now_ns() - TICK_NS);
+        Shared::walk(&shared, round)?;
+        std::thread::Builder::new().name("watch-events".into()).spawn(move || Shared::run(&shared))?;
+        Ok(service)
+    }
+
+    pub(super) async fn barrier(&self, deadline: Duration) -> Barrier {
+        let shared = &self.shared;
+        if !shared.watching() {
+            return Barrier::NoEvents;
+        }
+        // Nearly always nothing is waiting and nobody at work.
+        match shared.engine.try_lock() {
+            Ok(_engine) if shared.queue.pending() == 0 => {
+                return if shared.watching() { Barrier::Seen } else { Barrier::NoEvents };
+            }
+            Ok(_) | Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Poisoned(_)) => return Barrier::NoEvents,
+        }
+        let mut reached = shared.reached.subscribe();
+        let ticket = shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        shared.ring();
+        let wait = reached.wait_for(|&reached| reached >= ticket);
+        match tokio::time::timeout(deadline, wait).await {
+            Err(_) => Barrier::TimedOut,
+            Ok(Ok(_)) if shared.watching() => Barrier::Seen,
+            Ok(_) => Barrier::NoEvents,
+        }
+    }
+
+    /// Watches folders below `path`, which the rules leave out. False if there is no such folder.
+    pub(super) fn exempt(&self, path: &Path) -> bool {
+        let mut engine = self.shared.engine();
+        engine.exempt(path, files::now_ns() - TICK_NS);
+        engine.watches(path)
+    }
+
+    /// Keeps the event thread from its work.
+    #[cfg(test)]
+    pub(super) fn hold(&self) -> impl Drop {
+        self.shared.engine()
+    }
+
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        let folder = path.parent().unwrap_or(path);
+        self.shared.watching() && self.shared.engine.try_lock().is_ok_and(|engine| engine.watches(folder))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        self.shared.ring();
+    }
+}
+
+impl Shared {
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watching(&self) -> bool {
+        matches!(*self.state.borrow(), State::Watching { .. })
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    fn ring(&self) {
+        // It can only fail because it has been rung 2^64 times.
+        rustix::io::write(&self.bell, &1_u64.to_ne_bytes()).ok();
+    }
+
+    /// The event thread.
+    fn run(shared: &Arc<Shared>) {
+        let mut buffer = vec![0; BUFFER];
+        let mut complete = files::now_ns();
+        while !shared.stopped() {
+            let mut fds =
+                [PollFd::new(&*shared.queue, PollFlags::IN), PollFd::new(&shared.bell, PollFlags::IN)];
+            poll(&mut fds, None).ok();
+            rustix::io::read(&shared.bell, &mut [0_u8; 8]).ok();
+            // Before the queue is looked at: who asks after that waits for the next turn.
+            let asked = shared.asked.load(Ordering::SeqCst);
+            let round = {
+                let mut engine = shared.engine();
+                // Not until the queue is empty: under a constant stream of events it never is.
+                let waiting = shared.queue.pending();
+                let mut taken = 0;
+                while taken < waiting {
+                    let read = shared.queue.read(&mut buffer);
+                    if read == 0 {
+                        break;
+                    }
+                    engine.take(&buffer[..read]);
+                    taken += read as u64;
+                }
+                if engine.take_lost() {
+                    shared.state.send_replace(State::SettingUp { folders: engine.folders() });
+                    Some(engine.begin_round(complete - TICK_NS))
+                } else {
+                    let now = files::now_ns();
+                    if shared.queue.pending() == 0 {
+                        complete = now;
+                    }
+                    if shared.watching() {
+                        shared.settle(&engine);
+                    }
+                    None
+                }
+            };
+            let head = shared.log.lock().unwrap_or_else(PoisonError::into_inner).head();
+            shared.head.send_if_modified(|known| std::mem::replace(known, head) != head);
+            shared.reached.send_replace(asked);
+            if round.is_some_and(|round| Shared::walk(shared, round).is_err()) {
+                shared.state.send_replace(State::NoEvents { why: "no thread can be started".into() });
+            }
+        }
+    }
+
+    /// Looks through everything in a thread of its own, so that events are read meanwhile.
+    fn walk(shared: &Arc<Shared>, round: Round) -> io::Result<()> {
+        let shared = Arc::clone(shared);
+        std::thread::Builder::new().name("watch-walk".into()).spawn(move || shared.look_through(round)).map(drop)
+    }
+
+    fn look_through(&self, mut round: Round) {
+        // Broad before deep: where there are too many folders, the deepest go without.
+        while let Some(folder) = round.left.pop_front() {
+            let mut engine = self.engine();
+            // Events were lost again, and another walk is under way.
+            if self.stopped() || engine.round() != round.number {
+                return;
+            }
+            round.left.extend(engine.visit_in_round(&folder, round.start));
+            if engine.folders().is_multiple_of(256) {
+                self.state.send_replace(State::SettingUp { folders: engine.folders() });
+            }
+        }
+        let mut engine = self.engine();
+        if engine.round() == round.number {
+            engine.end_round();
+            self.settle(&engine);
+        }
+        drop(engine);
+        self.ring();
+    }
+
+    /// Says how it stands when everything has been looked through.
+    fn settle(&self, engine: &Engine) {
+        let folders = engine.folders();
+        let why = self.blind.clone().or_else(|| engine.root_gone.then(|| "a root of the workspace is gone".to_owned()));
+        let state = match (why, &engine.limit) {
+            (Some(why), _) => State::NoEvents { why },
+            (None, Some(why)) => State::Exhausted { folders, why: why.clone() },
+            (None, None) => State::Watching { folders },
+        };
+        self.state.send_if_modified(|known| {
+            let differs = *known != state;
+            *known = state;
+            differs
+        });
+    }
+}
+
+/// The kind of a file system whose changes do not all come through this kernel.
+fn without_events(path: &Path) -> Option<String> {
+    const KINDS: &[(u64, &str)] = &[
+        (0x6969, "NFS"),
+        (0x0102_1997, "9p"),
+        (0x6573_5546, "FUSE"),
+        (0x6a65_6a63, "virtiofs"),
+        (0x517B, "SMB"),
+        (0xFE53_4D42, "SMB"),
+        (0xFF53_4D42, "CIFS"),
+        (0x5346_414F, "AFS"),
+        (0x00C3_6400, "Ceph"),
+        (0x0BD0_0BD0, "Lustre"),
+        (0x786F_4256, "VirtualBox shared folder"),
+        (0xBACB_ACBC, "VMware shared folder"),
+    ];
+    let kind = u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()? & 0xFFFF_FFFF;
+    let name = KINDS.iter().find(|(magic, _)| *magic == kind)?.1;
+    Some(format!("{} is on {name}, which does not report all changes", path.display()))
+}
