@@ -140,8 +140,11 @@ fn mcp_04_stdout_is_protocol_only() {
     let noisy = Script::new()
         .on("start", [Act::Raw("Hello\n".into()), Act::Stderr("hello".into(), 100)])
         .on("textDocument/hover", [Act::Raw("printing\n".into()), Act::Reply(json!({"contents": "two\nlines\r\n\u{2028}more"}))]);
-    let lp = Langport::builder(&ws).server(Definition::new("fake", noisy)).env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1").start();
+    std::fs::create_dir_all(ws.home().join("config/servers.d")).unwrap();
     std::fs::write(ws.home().join("config/servers.d/bad.toml"), "name = [oops").unwrap();
+    std::fs::write(ws.home().join("config/servers.d/odd.toml"), "name = \"odd\"\ncommand = \"x\"\nlanguages = [\"c\"]\nlanguage = 1\n").unwrap();
+    let lp = Langport::builder(&ws).server(Definition::new("fake", noisy)).env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1").start();
+    lp.tool("status", &json!({})).fine().contains("bad.toml").contains("odd.toml").contains("language");
     lp.hover(&at("a.py")).fine().contains("two").contains("lines");
     lp.diagnostics("a.py").fine();
     lp.raw("this is not JSON");
