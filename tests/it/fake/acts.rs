@@ -161,7 +161,7 @@ impl Fake {
         let steps = publish.change_steps.as_ref().filter(|_| changed).unwrap_or(&publish.steps).clone();
         let uri = params["textDocument"]["uri"].as_str().unwrap_or_default().to_owned();
         let Some(document) = lock(&self.mirror).open.get(&uri).cloned() else { return };
-        let waits = steps.iter().any(|s| matches!(s, Step::Sleep(_) | Step::Await(_)));
+        let waits = steps.iter().any(|s| matches!(s, Step::Sleep(_) | Step::Await(_) | Step::AwaitVersion(_)));
         let fake = Arc::clone(self);
         let work = move || {
             for step in &steps {
@@ -172,6 +172,10 @@ impl Fake {
                     }
                     Step::Await(gate) => {
                         wait_for(gate);
+                        continue;
+                    }
+                    Step::AwaitVersion(gate) => {
+                        wait_for(Path::new(&format!("{}-{}", gate.display(), document.version)));
                         continue;
                     }
                     Step::Begin(title) => {

@@ -51,6 +51,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Does nothing any more.
+fn forever() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
 /// Is the server until the end.
 pub(crate) fn run(script: &Path) -> ! {
     let text = std::fs::read_to_string(script).expect("the script is readable");
@@ -119,9 +126,7 @@ impl Fake {
             self.handle(&message);
         }
         if self.script.ignore_exit {
-            loop {
-                std::thread::park();
-            }
+            forever();
         }
     }
 
@@ -137,8 +142,8 @@ impl Fake {
             if let Some(method) = message["method"].as_str() {
                 let last = self.script.on.get(method).is_some_and(|turns| turns.iter().flatten().any(|a| matches!(a, Act::StopReading)));
                 let _ = queue.send(message);
-                while last {
-                    std::thread::park();
+                if last {
+                    forever();
                 }
             } else if let Some(asker) = lock(&self.asked).remove(&message["id"].to_string()) {
                 let _ = asker.send(message);
