@@ -29,9 +29,9 @@ enum Command {
     Call(call::Args),
     /// Install language servers below langport's own data folder
     Install(install::Args),
-    /// List the definitions of language servers
+    /// List the known definitions
     List(list::Args),
-    /// Show a definition and what it means here
+    /// Show one definition
     Show(show::Args),
 }
 
