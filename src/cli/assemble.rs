@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Flags that every command takes which starts servers.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Flagged {
     /// A folder that may be looked at; may be given several times (default: the current folder)
     #[arg(long, value_name = "DIR")]

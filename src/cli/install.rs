@@ -30,9 +30,7 @@ pub struct Args {
 /// A name is unknown, nobody said yes, or an installation failed.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut around = list::surroundings()?;
-    // A person who installs something from the home folder has package managers below it.
-    let home = around.vars.get("HOME").map(std::path::PathBuf::from);
-    around.workspace.retain(|root| !home.as_ref().is_some_and(|home| home.starts_with(root)));
+    allow_home(&mut around);
     let (registry, left_out) = Registry::load(&around.dirs);
     list::report(&left_out);
     let waiting = plan(&args.names, &registry, &around)?;
@@ -43,17 +41,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if !args.yes && !asked()? {
         bail!("nothing was installed");
     }
-    for prepared in waiting {
-        let name = prepared.entry().name.clone();
-        out::note(&format!("installing {name} …"));
-        let program = prepared
-            .install(&mut |command| {
-                out::note(&format!("$ {}", Prepared::shown(command)));
-                tool::run_tool(command)
-            })
-            .with_context(|| format!("{name} was not installed"))?;
-        out::print(&format!("installed {name}: {}\n", program.display()))?;
-    }
+    waiting.into_iter().try_for_each(carry_out)
+}
+
+/// A person who installs something from the home folder has package managers below it.
+pub(super) fn allow_home(around: &mut Surroundings) {
+    let home = around.vars.get("HOME").map(std::path::PathBuf::from);
+    around.workspace.retain(|root| !home.as_ref().is_some_and(|home| home.starts_with(root)));
+}
+
+/// Runs one installation, showing what runs.
+pub(super) fn carry_out(prepared: Prepared<'_>) -> anyhow::Result<()> {
+    let name = prepared.entry().name.clone();
+    out::note(&format!("installing {name} …"));
+    let program = prepared
+        .install(&mut |command| {
+            out::note(&format!("$ {}", Prepared::shown(command)));
+            tool::run_tool(command)
+        })
+        .with_context(|| format!("{name} was not installed"))?;
+    out::print(&format!("installed {name}: {}\n", program.display()))?;
     Ok(())
 }
 
@@ -76,7 +83,8 @@ fn plan<'a>(names: &[String], registry: &'a Registry, around: &'a Surroundings) 
     Ok(waiting)
 }
 
-fn shown(waiting: &[Prepared<'_>]) -> String {
+/// The commands, for people.
+pub(super) fn shown(waiting: &[Prepared<'_>]) -> String {
     let mut text = String::new();
     for prepared in waiting {
         text += &format!("{} ({}) into {}:\n", prepared.entry().name, prepared.pin(), prepared.folder.display());
@@ -91,7 +99,7 @@ fn shown(waiting: &[Prepared<'_>]) -> String {
 }
 
 /// Asks on the terminal.
-fn asked() -> anyhow::Result<bool> {
+pub(super) fn asked() -> anyhow::Result<bool> {
     let stdin = io::stdin();
     if !stdin.is_terminal() {
         bail!("nothing was installed: there is no terminal to ask on; say --yes to run these commands");

@@ -7,6 +7,7 @@ pub mod list;
 pub mod out;
 mod serve;
 pub mod show;
+mod try_project;
 
 use std::{future::Future, time::Duration};
 
@@ -27,6 +28,8 @@ enum Command {
     Serve(serve::Args),
     /// Make one tool call and print its answer
     Call(call::Args),
+    /// Show what language servers make of a project
+    Try(try_project::Args),
     /// Install language servers below langport's own data folder
     Install(install::Args),
     /// List the known definitions
@@ -56,6 +59,7 @@ impl Cli {
         match self.command {
             Command::Serve(args) => serve::run(args),
             Command::Call(args) => call::run(args),
+            Command::Try(args) => try_project::run(&args),
             Command::Install(args) => install::run(&args).map(|()| 0),
             Command::List(args) => list::run(&args).map(|()| 0),
             Command::Show(args) => show::run(&args).map(|()| 0),

@@ -1,0 +1,116 @@
+//! `langport try PATH`: a tour of any project, by the same calls that agents make: what is here, who serves it, what the
+//! servers say, and whether they keep up with an error made and mended in a copy.
+
+mod agent;
+mod copy;
+mod mishap;
+mod served;
+mod survey;
+mod tally;
+mod tour;
+
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use self::{agent::Agent, served::Served, survey::Language, tally::Tally, tour::Tour};
+use super::{on_runtime, out};
+use crate::sys::signals;
+
+/// How long all calls may take together.
+const TIME: Duration = Duration::from_secs(180);
+/// Languages that are shown, the most frequent first.
+const LANGUAGES: usize = 4;
+
+/// Shows what language servers make of a project. Nothing in the project is changed: an error is made and mended in a
+/// copy. Ends with 0 when everything went as it should (also where no language is known), else with 1.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The project's folder
+    #[arg(value_name = "PATH", default_value = ".")]
+    path: PathBuf,
+    /// Install the servers that are missing, in pinned versions, below langport's own data folder. The commands are shown
+    /// and then run without a question: this flag is the yes
+    #[arg(long)]
+    install: bool,
+    /// Answer yes where there would be a question: on a terminal, whether to install what is missing
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let served = Served::of(&args.path)?;
+    served.show()?;
+    let mut tally = Tally::default();
+    if !served.missing().is_empty() {
+        get_missing(args, &served, &mut tally)?;
+    }
+    let languages: Vec<&Language> = served.ready().collect();
+    if languages.is_empty() {
+        return nothing(&served);
+    }
+    let code = on_runtime(async {
+        tokio::select! {
+            shown = show(&served, &languages, &mut tally) => shown.map(|()| tally.exit_code()),
+            // As a shell tells that a signal ended a program.
+            _ = signals::ended() => Ok(130),
+        }
+    })?;
+    Ok(code)
+}
+
+/// Installs what is missing, or tells how.
+fn get_missing(args: &Args, served: &Served, tally: &mut Tally) -> anyhow::Result<()> {
+    let asked_for = args.install || args.yes;
+    let can_ask = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if asked_for || can_ask {
+        let wrong = served.install(!asked_for)?;
+        if wrong > 0 {
+            tally.wrong(format!("{wrong} of the missing servers could not be installed"));
+        }
+    } else {
+        out::print(&format!("\n`langport try {} --install` installs what is missing.\n", args.path.display()))?;
+    }
+    Ok(())
+}
+
+/// There is nobody to ask.
+fn nothing(served: &Served) -> anyhow::Result<u8> {
+    let missing = !served.missing().is_empty();
+    let what = match (missing, served.survey.languages.is_empty()) {
+        (true, _) => "No server is here that could be asked.".to_owned(),
+        (false, true) => "No file of a known language is here.".to_owned(),
+        (false, false) => format!("No definition serves these languages: {}.", served.advice()),
+    };
+    out::print(&format!("\n{what}\n"))?;
+    Ok(u8::from(missing))
+}
+
+async fn show(served: &Served, languages: &[&Language], tally: &mut Tally) -> anyhow::Result<()> {
+    let end = Instant::now() + TIME;
+    let agent = Agent::new(&served.root, end)?;
+    let mut files = Vec::new();
+    for language in languages.iter().take(LANGUAGES) {
+        out::print(&format!("\n{}:\n", language.id))?;
+        let mut tour = Tour { root: &served.root, agent: &agent, tally };
+        files.extend(tour.of(language).await?.map(|file| (*language, file)));
+    }
+    agent.leave().await;
+    for (language, file) in files {
+        if Instant::now() > end {
+            tally.wrong(format!("there was no time left for an error in a copy ({})", language.id));
+            break;
+        }
+        mishap::make_and_mend(&served.root, &file, language, end, tally).await?;
+    }
+    if languages.len() > LANGUAGES {
+        let rest: Vec<_> = languages.iter().skip(LANGUAGES).map(|language| language.id.as_str()).collect();
+        out::print(&format!("\nNot shown: {}\n", rest.join(", ")))?;
+    }
+    tally.close()?;
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! The questions of a tour about one language: an outline, a hover, references, problems, each on a file that fits.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{
+    agent::{self, Agent, Made, Went},
+    survey::Language,
+    tally::Tally,
+};
+use crate::{
+    cli::out,
+    tools::{
+        ToolId,
+        outcome::{Body, SymbolLine, Verdict},
+    },
+};
+
+/// Files whose outlines are compared.
+const OUTLINES: usize = 5;
+/// Symbols whose references are compared.
+const SYMBOLS: usize = 4;
+/// Files that are asked for problems, and how long that may take.
+const PROBLEMS: usize = 12;
+const SCAN: std::time::Duration = std::time::Duration::from_secs(30);
+/// An outline of this worth ends the search for a better one.
+const GOOD: usize = 12;
+
+/// A tour of one project.
+pub(super) struct Tour<'a> {
+    pub root: &'a Path,
+    pub agent: &'a Agent,
+    pub tally: &'a mut Tally,
+}
+
+impl Tour<'_> {
+    /// Asks about one language; answers with the file to break in a copy.
+    pub(super) async fn of(&mut self, language: &Language) -> io::Result<Option<PathBuf>> {
+        let Some((file, outline)) = self.outline(language).await else { return Ok(None) };
+        self.tally.step(&outline)?;
+        let candidates = symbols(&outline);
+        if candidates.is_empty() {
+            out::print("  without a symbol to ask about there is no hover and there are no references\n")?;
+        } else {
+            self.about(&file, &candidates).await?;
+        }
+        let clean = self.problems(language, &file).await?;
+        Ok(Some(clean.unwrap_or(file)))
+    }
+
+    /// The outline of the file that shows most.
+    async fn outline(&self, language: &Language) -> Option<(PathBuf, Made)> {
+        let mut best: Option<(usize, PathBuf, Made)> = None;
+        for file in language.files.iter().take(OUTLINES) {
+            let made = self.agent.call(ToolId::Symbols, json!({"file_path": self.shown(file)})).await;
+            let worth = worth(&made);
+            let went = made.went();
+            if best.as_ref().is_none_or(|(before, ..)| worth > *before) {
+                best = Some((worth, file.clone(), made));
+            }
+            // The next file would tell the same.
+            if worth >= GOOD || went != Went::Well {
+                break;
+            }
+        }
+        best.map(|(_, file, made)| (file, made))
+    }
+
+    /// Hover and references of the symbol that is used most.
+    async fn about(&mut self, file: &Path, candidates: &[SymbolLine]) -> io::Result<()> {
+        let mut best: Option<(usize, &SymbolLine, Made)> = None;
+        for symbol in candidates.iter().take(SYMBOLS) {
+            let made = self.agent.call(ToolId::References, self.address(file, symbol)).await;
+            let uses = made.answer.as_ref().map_or(0, |outcome| outcome.page.total);
+            let went = made.went();
+            if best.as_ref().is_none_or(|(before, ..)| uses > *before) {
+                best = Some((uses, symbol, made));
+            }
+            if went != Went::Well {
+                break;
+            }
+        }
+        let Some((_, symbol, references)) = best else { return Ok(()) };
+        let hover = self.agent.call(ToolId::Hover, self.address(file, symbol)).await;
+        self.tally.step(&hover)?;
+        self.tally.step(&references)?;
+        Ok(())
+    }
+
+    /// The problems of the worst of a few files; answers with one that has none.
+    async fn problems(&mut self, language: &Language, file: &Path) -> io::Result<Option<PathBuf>> {
+        let until = Instant::now() + SCAN;
+        let mut worst: Option<(usize, Made)> = None;
+        let mut clean = None;
+        let mut asked = 0;
+        let others = language.files.iter().map(PathBuf::as_path).filter(|other| *other != file);
+        for other in std::iter::once(file).chain(others).take(PROBLEMS) {
+            if asked > 0 && Instant::now() > until {
+                break;
+            }
+            agent::say(&format!("looking for problems: {}", self.shown(other)));
+            let made = self.agent.call(ToolId::Diagnostics, json!({"file_path": self.shown(other)})).await;
+            asked += 1;
+            let problems = errors(&made);
+            if made.answer.as_ref().is_ok_and(|outcome| outcome.verdict == Verdict::Fresh && outcome.page.total == 0) {
+                clean.get_or_insert_with(|| other.to_owned());
+            }
+            let went = made.went();
+            if worst.as_ref().is_none_or(|(before, _)| problems > *before) {
+                worst = Some((problems, made));
+            }
+            if went != Went::Well || (problems > 0 && clean.is_some()) {
+                break;
+            }
+        }
+        let Some((_, made)) = worst else { return Ok(clean) };
+        self.tally.step(&made)?;
+        if asked > 1 {
+            out::print(&format!("  {asked} files were asked about; this one shows most\n"))?;
+        }
+        Ok(clean)
+    }
+
+    /// By name, as agents do best, where the server's name for it is a plain one.
+    fn address(&self, file: &Path, symbol: &SymbolLine) -> serde_json::Value {
+        let plain = symbol.name.chars().all(|c| c == '_' || c.is_alphanumeric());
+        match plain {
+            true => json!({"file_path": self.shown(file), "line": symbol.line, "symbol": symbol.name}),
+            false => json!({"file_path": self.shown(file), "line": symbol.line, "column": symbol.column}),
+        }
+    }
+
+    fn shown(&self, file: &Path) -> String {
+        shown(self.root, file)
+    }
+}
+
+/// A file as an agent names it.
+pub(super) fn shown(root: &Path, file: &Path) -> String {
+    let inside = file.strip_prefix(root).unwrap_or(file);
+    inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// How much an outline shows: its symbols, types with members above all.
+fn worth(made: &Made) -> usize {
+    let symbols = lines(made);
+    let members = symbols.iter().filter(|symbol| symbol.depth > 0).count();
+    symbols.len().min(20) + 2 * members.min(20)
+}
+
+/// The outermost symbols of an outline, those with most members first.
+fn symbols(made: &Made) -> Vec<SymbolLine> {
+    let all = lines(made);
+    let mut outermost: Vec<(usize, SymbolLine)> = Vec::new();
+    for symbol in all {
+        if symbol.depth == 0 {
+            outermost.push((0, symbol.clone()));
+        } else if let Some((members, _)) = outermost.last_mut() {
+            *members += 1;
+        }
+    }
+    // A sort that keeps the order of equals.
+    outermost.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
+    outermost.into_iter().map(|(_, symbol)| symbol).collect()
+}
+
+fn lines(made: &Made) -> &[SymbolLine] {
+    match made.answer.as_ref().map(|outcome| &outcome.body) {
+        Ok(Body::Symbols(lines)) => lines,
+        _ => &[],
+    }
+}
+
+/// How bad a list of problems is: an error weighs more than any number of warnings.
+fn errors(made: &Made) -> usize {
+    match made.answer.as_ref().map(|outcome| &outcome.body) {
+        Ok(Body::Problems(problems)) => {
+            problems.iter().map(|problem| if problem.severity == "error" { 1_000 } else { 1 }).sum()
+        }
+        _ => 0,
+    }
+}
