@@ -18,6 +18,7 @@ use crate::{
 
 use super::{
     ground::{Ground, Seen},
+    heard::Record,
     query::{Answer, FileProblems, Question, Reply, Shortfall},
     readiness::Standing,
     session::{Focus, Session},
@@ -42,11 +43,11 @@ impl Session {
     }
 
     async fn problems(&self, ground: &Ground, question: &Question) -> Result<(Reply, Seen), Shortfall> {
-        let mut seen = ground.barrier().await;
+        let mut seen = self.caught_up_with_disk(ground).await;
         let mut focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            seen = ground.barrier().await;
+            seen = self.caught_up_with_disk(ground).await;
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
         let mode = self.entry.def.diagnostics.mode;
@@ -203,8 +204,8 @@ impl Session {
                 let quiet_at = now + settle.saturating_sub(quiet);
                 Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
             }
-            Push::Older if self.silence_counts(&record.store, focus, now, at_work, ready) => {
-                let seconds = now.saturating_duration_since(focus.sent.at).as_secs_f32();
+            Push::Older if self.silence_counts(&record, focus, now, at_work, ready) => {
+                let seconds = now.saturating_duration_since(focus.sent.at.max(record.epoch_at)).as_secs_f32();
                 Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
             }
             Push::Older if over => Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into())),
@@ -212,18 +213,18 @@ impl Session {
                 Standing::Loading { progress, .. } => Shortfall::Loading { progress },
                 Standing::Ready => Shortfall::Unanswered { after: now.saturating_duration_since(focus.sent.at) },
             }),
-            Push::Older | Push::Never => Judged::Wait(self.silence_ends(&record.store, focus).filter(|at| *at > now).unwrap_or(end).min(end)),
+            Push::Older | Push::Never => Judged::Wait(self.silence_ends(&record, focus).filter(|at| *at > now).unwrap_or(end).min(end)),
         }
     }
 
     /// Some servers publish nothing when nothing changed: past several times the usual delay, silence says so.
-    fn silence_counts(&self, store: &super::store::Store, focus: &Focus, now: Instant, at_work: bool, ready: bool) -> bool {
-        ready && !at_work && self.silence_ends(store, focus).is_some_and(|at| now >= at)
+    fn silence_counts(&self, record: &Record, focus: &Focus, now: Instant, at_work: bool, ready: bool) -> bool {
+        ready && !at_work && self.silence_ends(record, focus).is_some_and(|at| now >= at)
     }
 
-    fn silence_ends(&self, store: &super::store::Store, focus: &Focus) -> Option<Instant> {
-        let patience = store.usual_delay()? * PATIENCE + self.limits.empty;
-        Some(focus.sent.at + patience.max(LEAST_PATIENCE))
+    fn silence_ends(&self, record: &Record, focus: &Focus) -> Option<Instant> {
+        let patience = record.store.usual_delay()? * PATIENCE + self.limits.empty;
+        Some(focus.sent.at.max(record.epoch_at) + patience.max(LEAST_PATIENCE))
     }
 
     /// All channels of the file, merged. What was pushed for another version than the one on disk is not among it,
