@@ -2,18 +2,24 @@
 //! waits, and when the server ends or langport does (however it does), it ends every descendant of the server, those
 //! too that left the process group and the session.
 
+#[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(target_os = "linux")]
 /// The hidden mode's name: `langport __watchdog FD CWD PROGRAM ARG…`.
 pub(super) const FLAG: &str = "__watchdog";
 
+#[cfg(target_os = "linux")]
 /// Asks for SIGTERM to the server's group.
 pub(super) const TERMINATE: u8 = b'T';
+#[cfg(target_os = "linux")]
 /// Asks for the end of everything, at once.
 pub(super) const KILL: u8 = b'K';
 
+#[cfg(target_os = "linux")]
 static OFFERED: AtomicBool = AtomicBool::new(false);
 
+#[cfg(target_os = "linux")]
 /// Is this program, started with [`FLAG`], a watchdog? Only a `main` that calls [`entry`] makes it one.
 pub(super) fn offered() -> bool {
     OFFERED.load(Ordering::Relaxed)
@@ -32,6 +38,7 @@ pub fn entry() {
     }
 }
 
+#[cfg(target_os = "linux")]
 /// What a watchdog tells langport, a line each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
@@ -43,6 +50,7 @@ pub(super) enum Report {
     Exited(super::process::Exit),
 }
 
+#[cfg(target_os = "linux")]
 impl Report {
     pub(super) fn parse(line: &str) -> Option<Report> {
         let (kind, number) = line.trim_end().split_once(' ')?;
@@ -56,6 +64,7 @@ impl Report {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -256,6 +265,7 @@ mod linux {
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::sys::process::Exit;

@@ -4,6 +4,7 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::io::Write;
 use std::process::Stdio;
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -11,6 +12,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
 use super::{Exit, Spawn, exec, os};
+#[cfg(target_os = "linux")]
 use crate::sys::watchdog;
 
 /// How long a watchdog may take to say what became of the server's start.

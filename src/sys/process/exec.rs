@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
+#[cfg(target_os = "linux")]
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -78,6 +79,7 @@ pub(in crate::sys) fn server(
     Ok(command)
 }
 
+#[cfg(target_os = "linux")]
 /// A command whose process also gets the descriptor `fd`, under the same number. The descriptor stays closed to
 /// every other process that is started meanwhile.
 pub(super) fn with_descriptor(program: &Path, fd: RawFd) -> Command {

@@ -7,7 +7,9 @@ mod exec;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -15,6 +17,7 @@ use tokio::sync::watch;
 
 use control::Control;
 pub use environment::allowed_env;
+#[cfg(target_os = "linux")]
 pub(super) use exec::server;
 
 /// How long a killed tree may take to be gone before we stop waiting for it: something stuck in the kernel.
@@ -157,6 +160,7 @@ fn os(strings: &[(String, String)]) -> Vec<(OsString, OsString)> {
     strings.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
+#[cfg(target_os = "linux")]
 /// The program that [`control`] runs as a watchdog: this one, found again even after its file was replaced.
 fn own_program() -> &'static Path {
     Path::new("/proc/self/exe")

@@ -141,10 +141,8 @@ impl Engine {
                 self.record(path, Kind::Created, true);
                 self.enter(path, Visit::New);
             }
-        } else if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
-            if self.watches(path) {
-                self.gone(path);
-            }
+        } else if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && self.watches(path) {
+            self.gone(path);
         }
     }
 
@@ -163,7 +161,7 @@ impl Engine {
         if Rules::is_source(name) && flags.intersects(written) {
             self.rules.source(folder, kind != Kind::Deleted);
             self.enter(folder, Visit::Again);
-        } else if Rules::is_marker(name) && kind == Kind::Created && self.rules.leaves_out(folder) {
+        } else if Rules::is_marker(name) && kind != Kind::Deleted && self.rules.leaves_out(folder) {
             // It was made before its mark was.
             self.leave(folder, false);
         }

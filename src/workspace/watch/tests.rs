@@ -128,16 +128,28 @@ async fn folders_that_come_go_and_move() {
     let outside = f.root.with_file_name("outside");
     files::rename(&f.path("a"), &outside).unwrap();
     put(&outside.join("b/c"), "2");
-    f.check(&expect!["-a/"]).await;
+    f.check(&expect!["-a/ -a/b/ -a/b/c"]).await;
     files::rename(&outside, &f.path("a")).unwrap();
     f.check(&expect!["+a/ +a/b/ +a/b/c"]).await;
     // Over an empty folder, of whose end nobody is told.
     files::create_dirs(&f.path("empty")).unwrap();
     f.check(&expect!["+empty/"]).await;
     files::rename(&f.path("a"), &f.path("empty")).unwrap();
-    f.check(&expect!["+empty/ +empty/b/ +empty/b/c -a/"]).await;
+    f.check(&expect!["+empty/ +empty/b/ +empty/b/c -a/ -a/b/ -a/b/c"]).await;
     f.put("empty/b/c", "3");
     f.check(&expect!["~empty/b/c"]).await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_large_folder_is_told_in_short() {
+    let mut f = Fixture::new(&[("a/b", "")]).await;
+    for n in 0..2_000 {
+        f.put(&format!("a/{n}"), "");
+    }
+    f.watcher.barrier(LONG).await;
+    f.position = f.watcher.head();
+    files::rename(&f.path("a"), &f.root.with_file_name("outside")).unwrap();
+    f.check(&expect!["-a/"]).await;
 }
 
 #[tokio::test]

@@ -112,6 +112,11 @@ impl Engine {
             files.extend(kind.map(|kind| (entry.path(), kind)));
             names.push(name);
         }
+        if names.iter().any(|name| Rules::is_marker(name)) && self.rules.leaves_out(folder) {
+            // It got its mark after we had decided to watch it.
+            self.leave(folder, false);
+            return Vec::new();
+        }
         let source = names.iter().any(|name| Rules::is_source(name));
         let names: Names = names.iter().collect();
         let gone = old.iter().filter(|name| !names.contains(name)).map(|name| (folder.join(name), Kind::Deleted));
