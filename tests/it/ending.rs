@@ -1,0 +1,206 @@
+//! langport never outlives its client, and nothing outlives langport.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, ChildStdout},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    fake::script::{Act, Script},
+    support::{Definition, Langport, Log, Workspace, eventually, procs, within},
+};
+
+trials![
+    lif_05_the_end_of_stdin_ends_it,
+    lif_05_a_client_that_is_gone_ends_it,
+    lif_05_sigterm_ends_it,
+    lif_05_sigint_ends_it,
+    lif_05_sighup_ends_it,
+    lif_05_a_killed_langport_leaves_nothing,
+    lif_05_servers_that_ignore_everything_are_ended,
+    lif_05_grandchildren_are_ended,
+    lif_05_a_dead_server_takes_its_grandchildren_along,
+];
+
+/// What langport is doing when its end comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Nothing,
+    Asking,
+    Starting,
+    WritingToNobody,
+}
+
+const ALL: [Doing; 4] = [Doing::Nothing, Doing::Asking, Doing::Starting, Doing::WritingToNobody];
+
+/// A langport whose pipes the test holds itself.
+struct Bare {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Option<BufReader<ChildStdout>>,
+    log: Log,
+    mark: String,
+}
+
+impl Bare {
+    fn new(ws: &Workspace, doing: Doing) -> Self {
+        let script = match doing {
+            Doing::Starting => Script::new().on("initialize", [Act::Await(ws.gate("never"))]),
+            _ => Script::new().on("textDocument/definition", [Act::Await(ws.gate("never"))]),
+        };
+        let (mut command, mut logs) = Langport::builder(ws).server(Definition::new("fake", script)).command();
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
+        let mut bare = Self { child, input, output, log: logs.remove(0).1, mark: ws.mark_text() };
+        bare.ask(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+        bare.answer();
+        bare.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let place = json!({"file_path": "a.py", "line": 1, "column": 1});
+        match doing {
+            Doing::Starting => {
+                bare.ask(2, "tools/call", json!({"name": "lsp_hover", "arguments": place}));
+                bare.log.wait("initialize", 1);
+            }
+            Doing::Nothing => bare.ready(&place),
+            Doing::Asking => {
+                bare.ready(&place);
+                bare.ask(3, "tools/call", json!({"name": "lsp_definition", "arguments": place}));
+                bare.log.wait("textDocument/definition", 1);
+            }
+            Doing::WritingToNobody => {
+                bare.ready(&place);
+                bare.output = None;
+                bare.ask(3, "tools/call", json!({"name": "lsp_hover", "arguments": place}));
+                bare.log.wait("textDocument/hover", 2);
+            }
+        }
+        bare
+    }
+
+    fn ready(&mut self, place: &Value) {
+        self.ask(2, "tools/call", json!({"name": "lsp_hover", "arguments": place}));
+        self.answer();
+    }
+
+    fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        let _ = self.input.as_mut().unwrap().write_all(line.as_bytes());
+    }
+
+    fn ask(&mut self, id: i64, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    }
+
+    fn answer(&mut self) {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            assert!(self.output.as_mut().unwrap().read_line(&mut line).unwrap() > 0, "langport is gone");
+            if line.contains("\"id\"") {
+                return;
+            }
+        }
+    }
+
+    /// Requires that langport and everything that it started go.
+    fn goes(mut self, why: &str, codes: &[i32]) {
+        let status = within(Duration::from_secs(8), || self.child.try_wait().unwrap());
+        let mut left = Vec::new();
+        let clean = within(Duration::from_secs(2), || {
+            left = procs::marked(&self.mark).into_iter().collect();
+            left.is_empty().then_some(())
+        });
+        if status.is_none() || clean.is_none() {
+            for pid in procs::marked(&self.mark).into_keys() {
+                procs::signal(pid, libc::SIGKILL);
+            }
+            let _ = self.child.wait();
+        }
+        let status = status.unwrap_or_else(|| panic!("{why}: langport is still there"));
+        assert!(clean.is_some(), "{why}: left behind {left:?}");
+        assert!(codes.is_empty() || status.code().is_some_and(|c| codes.contains(&c)), "{why}: {status:?}");
+    }
+}
+
+fn matrix(why: &str, codes: &[i32], end: impl Fn(&mut Bare)) {
+    for doing in ALL {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let mut bare = Bare::new(&ws, doing);
+        end(&mut bare);
+        bare.goes(&format!("{why} while {doing:?}"), codes);
+    }
+}
+
+fn lif_05_the_end_of_stdin_ends_it() {
+    matrix("end of stdin", &[0], |bare| drop(bare.input.take()));
+}
+
+fn lif_05_a_client_that_is_gone_ends_it() {
+    matrix("client gone", &[], |bare| {
+        bare.output.take();
+        bare.input.take();
+    });
+}
+
+fn lif_05_sigterm_ends_it() {
+    matrix("SIGTERM", &[0], |bare| procs::signal(bare.child.id(), libc::SIGTERM));
+}
+
+fn lif_05_sigint_ends_it() {
+    matrix("SIGINT", &[], |bare| procs::signal(bare.child.id(), libc::SIGINT));
+}
+
+fn lif_05_sighup_ends_it() {
+    matrix("SIGHUP", &[], |bare| procs::signal(bare.child.id(), libc::SIGHUP));
+}
+
+fn lif_05_a_killed_langport_leaves_nothing() {
+    matrix("SIGKILL", &[], |bare| procs::signal(bare.child.id(), libc::SIGKILL));
+}
+
+fn lif_05_servers_that_ignore_everything_are_ended() {
+    let ws = Workspace::new("//- a.py\nalpha\n");
+    let script = Script { ignore_term: true, ignore_exit: true, ..Script::new().on("shutdown", []) };
+    let mut lp = Langport::with(&ws, script);
+    lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).fine();
+    assert_eq!(lp.hang_up().and_then(|s| s.code()), Some(0), "within the time for a shutdown in all");
+    assert_eq!(lp.left(), []);
+}
+
+fn grandchild() -> Script {
+    Script::new().on("initialized", [Act::Grandchild])
+}
+
+fn lif_05_grandchildren_are_ended() {
+    for kill in [false, true] {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let mut lp = Langport::with(&ws, grandchild());
+        lp.tolerate();
+        lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).fine();
+        lp.log().wait_event("grandchild", 1);
+        eventually("a grandchild", || procs::marked(&ws.mark_text()).values().any(|c| c.contains("sleep 600")).then_some(()));
+        if kill {
+            procs::signal(lp.pid(), libc::SIGKILL);
+            assert!(lp.gone_within(Duration::from_secs(5)).is_some());
+        } else {
+            assert!(lp.hang_up().is_some());
+        }
+        assert_eq!(lp.left(), [], "killed: {kill}");
+    }
+}
+
+fn lif_05_a_dead_server_takes_its_grandchildren_along() {
+    let ws = Workspace::new("//- a.py\nalpha\n");
+    let mut lp = Langport::with(&ws, grandchild());
+    lp.tolerate();
+    let place = json!({"file_path": "a.py", "line": 1, "column": 1});
+    lp.hover(&place).fine();
+    let sleepers = || procs::marked(&ws.mark_text()).into_iter().filter(|(_, c)| c.contains("sleep 600")).map(|(p, _)| p);
+    let first: Vec<u32> = eventually("a grandchild", || Some(sleepers().collect::<Vec<_>>()).filter(|s| !s.is_empty()));
+    procs::signal(lp.log().pids()[0], libc::SIGKILL);
+    eventually("the end of the grandchild", || (!procs::alive(first[0])).then_some(()));
+    lp.hover(&place).fine();
+}

@@ -1,0 +1,234 @@
+//! How the fake carries out the steps of its script.
+
+use std::{
+    path::Path,
+    process::Stdio,
+    sync::{Arc, atomic::Ordering, mpsc::channel},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    Fake, lock,
+    script::{Act, Ask, Step},
+};
+
+/// Waits for a file that the test creates.
+fn wait_for(gate: &Path) {
+    while !gate.exists() {
+        std::thread::sleep(Duration::from_millis(3));
+    }
+}
+
+/// The script's words for what only the message knows.
+fn fill(value: &Value, uri: &str, root: &str) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace("$uri", uri).replace("$root", root)),
+        Value::Array(items) => items.iter().map(|v| fill(v, uri, root)).collect(),
+        Value::Object(map) => map.iter().map(|(k, v)| (k.replace("$uri", uri), fill(v, uri, root))).collect(),
+        other => other.clone(),
+    }
+}
+
+impl Fake {
+    /// Does what the script says for this method, beside the reading loop where it has to wait.
+    pub(super) fn moment(self: &Arc<Self>, method: &str, params: &Value, id: Option<&Value>) {
+        let turn = self.turn(method);
+        let acts = match self.script.on.get(method) {
+            Some(turns) if !turns.is_empty() => turns[turn.min(turns.len() - 1)].clone(),
+            _ => vec![Act::Default],
+        };
+        let waits = acts.iter().any(|a| match a {
+            Act::Sleep(_) | Act::Await(_) => true,
+            Act::Ask(ask) => !ask.block,
+            _ => false,
+        });
+        let starting = method == "start";
+        let (fake, method, params, id) = (Arc::clone(self), method.to_owned(), params.clone(), id.cloned());
+        let work = move || {
+            for act in &acts {
+                if !fake.act(act, &method, &params, id.as_ref()) {
+                    break;
+                }
+            }
+        };
+        if waits && !starting {
+            std::thread::spawn(work);
+        } else {
+            work();
+        }
+    }
+
+    fn reply(&self, id: Option<&Value>, result: &Value) {
+        if let Some(id) = id {
+            self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+        }
+    }
+
+    fn fail(&self, id: Option<&Value>, code: i64, message: &str) {
+        if let Some(id) = id {
+            self.send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}));
+        }
+    }
+
+    fn by_itself(&self, method: &str, params: &Value, id: Option<&Value>) {
+        if id.is_none() {
+            return;
+        }
+        match self.scene(|s| s.answer(method, params)) {
+            Some(Ok(result)) => self.reply(id, &result),
+            Some(Err((code, message))) => self.fail(id, code, &message),
+            None => {}
+        }
+    }
+
+    /// One step; false ends the behaviour.
+    fn act(self: &Arc<Self>, act: &Act, method: &str, params: &Value, id: Option<&Value>) -> bool {
+        let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
+        let root = lock(&self.root).as_ref().and_then(|r| url::Url::from_file_path(r).ok()).map(String::from).unwrap_or_default();
+        match act {
+            Act::Reply(value) => self.reply(id, &fill(value, uri, &root)),
+            Act::Fail(code, message) => self.fail(id, *code, message),
+            Act::Default => self.by_itself(method, params, id),
+            Act::FirstStarts(n) => {
+                if self.start > *n {
+                    self.by_itself(method, params, id);
+                    return false;
+                }
+            }
+            Act::Sleep(ms) => std::thread::sleep(Duration::from_millis(*ms)),
+            Act::Await(gate) => wait_for(gate),
+            Act::Locations(count) => self.reply(id, &many(uri, *count)),
+            Act::Hover(bytes) => self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}})),
+            Act::Completions(count, docs) => {
+                let items = (0..*count).map(|i| json!({"label": format!("item_{i:06}"), "kind": 3, "documentation": "d".repeat(*docs)}));
+                self.reply(id, &items.collect());
+            }
+            Act::Growing(token) => self.growing(token, params, id),
+            Act::Exit(code) => std::process::exit(*code),
+            // SAFETY: a signal to this very process.
+            Act::Die => unsafe {
+                libc::kill(libc::getpid(), libc::SIGKILL);
+            },
+            Act::Ask(ask) => self.ask(ask, &root),
+            Act::Tell(name, value) => {
+                if name == "$/progress" && value["value"]["kind"] == "end" {
+                    lock(&self.ended).push(value["token"].as_str().unwrap_or_default().to_owned());
+                }
+                self.send(&json!({"jsonrpc": "2.0", "method": name, "params": fill(value, uri, &root)}));
+            }
+            Act::Raw(text) => self.bytes(text.as_bytes()),
+            Act::RawTimes(text, times) => self.bytes(text.repeat(*times).as_bytes()),
+            Act::Stderr(text, times) => {
+                use std::io::Write as _;
+                let _ = std::io::stderr().write_all(format!("{text}\n").repeat(*times).as_bytes());
+            }
+            Act::StopReading => self.deaf.store(true, Ordering::Relaxed),
+            Act::Grandchild => {
+                let child = std::process::Command::new("setsid").args(["-f", "sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+                self.event("grandchild", json!(child.is_ok()));
+            }
+            Act::Publish => self.publish(params, true),
+        }
+        true
+    }
+
+    /// Partial answers while the project is loading: one more each time.
+    fn growing(&self, token: &str, params: &Value, id: Option<&Value>) {
+        let Some(Ok(Value::Array(mut all))) = self.scene(|s| s.answer("textDocument/references", params)) else { return };
+        if !lock(&self.ended).iter().any(|t| t == token) {
+            all.truncate(self.turn("growing") + 1);
+        }
+        self.reply(id, &Value::Array(all));
+    }
+
+    fn ask(&self, ask: &Ask, root: &str) {
+        let (answer, answered) = channel();
+        lock(&self.asked).insert(ask.id.to_string(), answer);
+        self.send(&json!({"jsonrpc": "2.0", "id": ask.id, "method": ask.method, "params": fill(&ask.params, "", root)}));
+        let Ok(answer) = answered.recv() else { return };
+        self.log(json!({"event": "answer", "method": ask.method, "id": ask.id, "answer": answer}));
+        if ask.exit_on_error && answer.get("error").is_some() {
+            std::process::exit(3);
+        }
+    }
+
+    /// Publishes for the document of this notification.
+    pub(super) fn publish(self: &Arc<Self>, params: &Value, changed: bool) {
+        let publish = &self.script.publish;
+        let steps = publish.change_steps.as_ref().filter(|_| changed).unwrap_or(&publish.steps).clone();
+        let uri = params["textDocument"]["uri"].as_str().unwrap_or_default().to_owned();
+        let Some(document) = lock(&self.mirror).open.get(&uri).cloned() else { return };
+        let waits = steps.iter().any(|s| matches!(s, Step::Sleep(_) | Step::Await(_)));
+        let fake = Arc::clone(self);
+        let work = move || {
+            for step in &steps {
+                let mut list = match step {
+                    Step::Sleep(ms) => {
+                        std::thread::sleep(Duration::from_millis(*ms));
+                        continue;
+                    }
+                    Step::Await(gate) => {
+                        wait_for(gate);
+                        continue;
+                    }
+                    Step::Begin(title) => {
+                        fake.progress(title, &json!({"kind": "begin", "title": title}));
+                        continue;
+                    }
+                    Step::End(title) => {
+                        fake.progress(title, &json!({"kind": "end"}));
+                        continue;
+                    }
+                    Step::Empty => Vec::new(),
+                    Step::Full | Step::First => fake.scene(|s| s.problems(&document.text, document.version)),
+                };
+                if matches!(step, Step::First) {
+                    list.truncate(1);
+                }
+                let current = lock(&fake.mirror).open.get(&uri).map(|d| d.version);
+                if current != Some(document.version) && !fake.script.publish.outdated {
+                    return;
+                }
+                if list.is_empty() && fake.script.publish.silent_when_clean {
+                    continue;
+                }
+                let mut params = json!({"uri": uri, "diagnostics": list});
+                if fake.script.publish.versioned {
+                    params["version"] = json!(document.version);
+                }
+                fake.send(&json!({"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": params}));
+            }
+        };
+        if waits {
+            std::thread::spawn(work);
+        } else {
+            work();
+        }
+    }
+
+    /// Other files changed: open documents that need them are looked at again, as real servers do.
+    pub(super) fn publish_dependents(self: &Arc<Self>, _changes: &Value) {
+        let open: Vec<String> = {
+            let mirror = lock(&self.mirror);
+            mirror.open.iter().filter(|(_, d)| d.text.contains("NEEDS ")).map(|(u, _)| u.clone()).collect()
+        };
+        for uri in open {
+            self.publish(&json!({"textDocument": {"uri": uri}}), true);
+        }
+    }
+
+    fn progress(&self, token: &str, value: &Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": token, "value": value}}));
+    }
+}
+
+/// Locations on the first 50 lines of one document, a column each.
+fn many(uri: &str, count: usize) -> Value {
+    let place = |i: usize| {
+        let (line, column) = (i % 50, i / 50);
+        json!({"uri": uri, "range": {"start": {"line": line, "character": column}, "end": {"line": line, "character": column + 1}}})
+    };
+    (0..count).map(place).collect()
+}

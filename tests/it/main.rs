@@ -1,0 +1,74 @@
+//! The integration tests: one program that is the test runner, and, when langport starts it, the scripted language
+//! server. Every test runs the real langport against scripted servers and reads what both sides saw.
+//!
+//! A new test is a function in the module of its family, named in that module's `trials!` list. It writes a
+//! [`Workspace`](support::Workspace), scripts a server ([`Script`](fake::script::Script)), starts
+//! [`Langport`](support::Langport) and asserts on [`Answer`](support::Answer)s and the server's
+//! [`Log`](support::Log). Dropping `Langport` checks the rest: stdout, exit code, leftovers, the protocol's rules.
+#![expect(clippy::disallowed_methods, reason = "tests start programs and write files of their own")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::needless_pass_by_value, reason = "values made by `json!` are handed over")]
+#![expect(clippy::print_stderr, reason = "a failed test shows what both sides saw")]
+
+/// Lists the tests of a module.
+macro_rules! trials {
+    ($($name:ident),* $(,)?) => {
+        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
+            vec![$($crate::trial(concat!(module_path!(), "::", stringify!($name)), $name)),*]
+        }
+    };
+}
+
+mod diagnostics;
+mod ending;
+mod fake;
+mod hostile;
+mod lifecycle;
+mod mcp;
+mod output;
+mod positions;
+mod routing;
+mod selftest;
+mod support;
+mod sync;
+mod tools;
+mod wire;
+
+use libtest_mimic::{Arguments, Trial};
+
+/// A test that fails by panicking.
+fn trial(path: &str, test: fn()) -> Trial {
+    let name = path.strip_prefix("it::").unwrap_or(path).to_owned();
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
+
+fn main() {
+    if let Some(script) = std::env::var_os(fake::SCRIPT) {
+        fake::run(script.as_ref());
+    }
+    let arguments = Arguments::from_args();
+    let trials = [
+        selftest::trials(),
+        positions::trials(),
+        sync::trials(),
+        diagnostics::trials(),
+        lifecycle::trials(),
+        ending::trials(),
+        routing::trials(),
+        output::trials(),
+        wire::trials(),
+        mcp::trials(),
+        tools::trials(),
+        hostile::trials(),
+    ];
+    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
+    let left = support::procs::marked(&support::workspace::prefix());
+    if !left.is_empty() {
+        eprintln!("left behind by the tests: {left:?}");
+        std::process::exit(102);
+    }
+    conclusion.exit();
+}

@@ -1,0 +1,148 @@
+//! Folders that tests work in, written from one text: `//- path` begins a file, `$0` marks a place.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+/// A place in a file as agents count: 1-based, code points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+/// A temporary folder with a workspace `ws` and langport's own folders `config`, `state`, `data`; all gone on drop.
+pub(crate) struct Workspace {
+    home: tempfile::TempDir,
+    root: PathBuf,
+    marks: Vec<Mark>,
+}
+
+/// Begins the names of all folders that this run makes.
+pub(crate) fn prefix() -> String {
+    format!("langport-it-{}-", std::process::id())
+}
+
+impl Workspace {
+    pub(crate) fn new(fixture: &str) -> Self {
+        Self::named("ws", fixture)
+    }
+
+    /// As `new`, the root folder having this name.
+    pub(crate) fn named(name: &str, fixture: &str) -> Self {
+        let home = tempfile::Builder::new().prefix(&prefix()).tempdir().expect("a temporary folder");
+        let root = home.path().canonicalize().expect("it exists").join(name);
+        fs::create_dir_all(&root).expect("a root");
+        let mut workspace = Self { home, root, marks: Vec::new() };
+        for (path, text) in parse(fixture) {
+            let (text, marks) = without_marks(&path, &text);
+            workspace.marks.extend(marks);
+            workspace.write(&path, &text);
+        }
+        workspace
+    }
+
+    /// Unique to this workspace, and part of its path.
+    pub(crate) fn mark_text(&self) -> String {
+        self.home.path().file_name().expect("it has a name").to_string_lossy().into_owned()
+    }
+
+    /// The folder above the root, with langport's own folders.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root.parent().expect("the root has a parent").to_path_buf()
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    pub(crate) fn uri(&self, relative: &str) -> String {
+        url::Url::from_file_path(self.path(relative)).expect("an absolute path").into()
+    }
+
+    pub(crate) fn read(&self, relative: &str) -> String {
+        fs::read_to_string(self.path(relative)).expect("a readable file")
+    }
+
+    /// Writes in place, folders included.
+    pub(crate) fn write(&self, relative: &str, text: &str) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().expect("inside the root")).expect("folders");
+        fs::write(path, text).expect("a written file");
+    }
+
+    /// Writes as editors do: beside it, then renamed.
+    pub(crate) fn replace(&self, relative: &str, text: &str) {
+        let beside = format!("{relative}.tmp~");
+        self.write(&beside, text);
+        fs::rename(self.path(&beside), self.path(relative)).expect("a renamed file");
+    }
+
+    pub(crate) fn remove(&self, relative: &str) {
+        fs::remove_file(self.path(relative)).expect("a removed file");
+    }
+
+    /// A path for an [`Act::Await`](crate::fake::script::Act) that [`open`](Self::open) lets go.
+    pub(crate) fn gate(&self, name: &str) -> PathBuf {
+        self.home().join(format!("gate-{name}"))
+    }
+
+    pub(crate) fn open(&self, name: &str) {
+        fs::write(self.gate(name), "").expect("a gate");
+    }
+
+    /// The `$0` marks, in the order of the fixture.
+    pub(crate) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// The only mark, as arguments of a position tool.
+    pub(crate) fn at(&self) -> Value {
+        self.nth(0)
+    }
+
+    pub(crate) fn nth(&self, index: usize) -> Value {
+        let mark = &self.marks[index];
+        json!({"file_path": mark.file, "line": mark.line, "column": mark.column})
+    }
+}
+
+fn parse(fixture: &str) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut current: Option<String> = None;
+    for line in fixture.split_inclusive('\n') {
+        if let Some(path) = line.strip_prefix("//- ") {
+            let path = path.trim_end_matches('\n').to_owned();
+            files.insert(path.clone(), String::new());
+            current = Some(path);
+        } else if let Some(file) = current.as_ref().and_then(|c| files.get_mut(c)) {
+            file.push_str(line);
+        } else {
+            assert!(line.trim().is_empty(), "a fixture begins with `//- path`, not {line:?}");
+        }
+    }
+    files
+}
+
+fn without_marks(file: &str, text: &str) -> (String, Vec<Mark>) {
+    let mut clean = String::new();
+    let mut marks = Vec::new();
+    for (i, part) in text.split("$0").enumerate() {
+        if i > 0 {
+            let line = clean.matches('\n').count() + 1;
+            let column = clean.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            marks.push(Mark { file: file.to_owned(), line, column });
+        }
+        clean.push_str(part);
+    }
+    (clean, marks)
+}
