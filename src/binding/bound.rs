@@ -36,8 +36,8 @@ impl Binding {
 /// A binding that names what is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
-    #[error("no definition is called `{name}`{}; there are: {}", nearest::hint(.name, .known.iter().map(String::as_str)), .known.join(", "))]
-    UnknownName { name: String, known: Vec<String> },
+    #[error("no definition is called `{name}`{}; there are: {}", .meant.as_ref().map(|name| format!(": did you mean `{name}`?")).unwrap_or_default(), .known.join(", "))]
+    UnknownName { name: String, meant: Option<String>, known: Vec<String> },
     #[error("no definition serves the language `{language}`{}; served are: {}", nearest::hint(.language, .known.iter().map(String::as_str)), .known.join(", "))]
     UnknownLanguage { language: String, known: Vec<String> },
 }
@@ -104,6 +104,7 @@ impl Bound {
                 for name in names {
                     let entry = registry.get(name).ok_or_else(|| BindError::UnknownName {
                         name: name.clone(),
+                        meant: registry.nearest(name).into_iter().next(),
                         known: registry.all().iter().map(|entry| entry.name.to_string()).collect(),
                     })?;
                     if !entries.iter().any(|other| other.name == entry.name) {

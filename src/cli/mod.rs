@@ -2,8 +2,11 @@
 
 mod assemble;
 mod call;
+pub mod install;
+pub mod list;
 pub mod out;
 mod serve;
+pub mod show;
 
 use std::{future::Future, time::Duration};
 
@@ -24,6 +27,12 @@ enum Command {
     Serve(serve::Args),
     /// Make one tool call and print its answer
     Call(call::Args),
+    /// Install language servers below langport's own data folder
+    Install(install::Args),
+    /// List the known definitions
+    List(list::Args),
+    /// Show one definition
+    Show(show::Args),
 }
 
 /// Runs a command's future to its end; whatever still blocks a thread then does not keep the program.
@@ -47,6 +56,9 @@ impl Cli {
         match self.command {
             Command::Serve(args) => serve::run(args),
             Command::Call(args) => call::run(args),
+            Command::Install(args) => install::run(&args).map(|()| 0),
+            Command::List(args) => list::run(&args).map(|()| 0),
+            Command::Show(args) => show::run(&args).map(|()| 0),
         }
     }
 }

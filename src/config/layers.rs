@@ -1,6 +1,6 @@
 //! Reading the layers and laying them over each other.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use figment::{
     Figment, Profile,
@@ -11,7 +11,7 @@ use figment::{
 use serde::Serialize;
 
 use super::{
-    Capability, Settings, nearest,
+    Capability, Settings, nearest, text,
     settings::{Output, Permission, ToolNames},
 };
 use crate::sys::{dirs::Dirs, env::Env};
@@ -37,10 +37,11 @@ pub struct Flags {
 
 /// What is wrong with a layer, or with one key of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{layer}: {}{what}", .key.as_ref().map(|key| format!("`{key}` ")).unwrap_or_default())]
+#[error("{layer}{}: {}{what}", .line.map(|line| format!(":{line}")).unwrap_or_default(), .key.as_ref().map(|key| format!("`{key}` ")).unwrap_or_default())]
 pub struct ConfigError {
     /// The file, the environment variable, or the flags.
     pub layer: String,
+    pub line: Option<usize>,
     pub key: Option<String>,
     pub what: String,
 }
@@ -68,11 +69,20 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     let managed = dirs.managed.is_dir();
     let file = if managed { &dirs.managed } else { &dirs.config }.join("config.toml");
     let mut figment = defaults.clone();
+    let mut decreed = None;
     if file.exists() {
-        match with(&defaults, Toml::file_exact(&file), &Layer::File(&file)) {
-            Ok(merged) => figment = merged,
+        match of_file(&defaults, &file) {
+            Ok(merged) => {
+                decreed = managed.then(|| merged.extract_inner::<Permission>("permission").ok()).flatten();
+                figment = merged;
+            }
             Err(error) if managed => return Err(error),
-            Err(error) => problems.push(error),
+            Err(mut error) => {
+                // Nobody can know whether it forbade to write: so nothing is written until it can be read.
+                error.what += " (until this is mended the file is left out and nothing is written)";
+                problems.push(error);
+                figment = figment.merge(("permission", Permission::ReadOnly));
+            }
         }
     }
     for (variable, value) in env.iter() {
@@ -85,26 +95,38 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
         let value = listed(&figment, &key, value);
         let layer = Dict::from([(key, value)]);
         match with(&figment, Serialized::from(layer, Profile::Default), &Layer::Variable(variable)) {
-            // What the administrator forbade is not given back by a variable.
             Ok(merged) => figment = merged,
-            Err(error) => problems.push(error),
+            Err(error) => {
+                // `readonly` was meant to forbid something.
+                if name == "PERMISSION" {
+                    figment = figment.merge(("permission", Permission::ReadOnly));
+                }
+                problems.push(error);
+            }
         }
     }
     let layer = Layer::Flags;
     figment = with(&figment, Serialized::from(flags, Profile::Default), &layer)?;
-    let mut settings: Settings = figment.extract().map_err(|error| told(error, &layer))?;
-    if managed {
-        keep_managed(&file, &defaults, &mut settings);
+    let mut settings: Settings = figment.extract().map_err(|error| told(&error, &layer))?;
+    // What the administrator forbade, neither a variable nor a flag gives back.
+    if decreed == Some(Permission::ReadOnly) {
+        settings.permission = Permission::ReadOnly;
     }
     Ok(Loaded { settings, problems })
 }
 
-/// A managed `read-only` is the last word.
-fn keep_managed(file: &Path, defaults: &Figment, settings: &mut Settings) {
-    let decreed = defaults.clone().merge(Toml::file_exact(file)).extract::<Settings>();
-    if decreed.is_ok_and(|decreed| decreed.permission == Permission::ReadOnly) {
-        settings.permission = Permission::ReadOnly;
+fn of_file(defaults: &Figment, file: &Path) -> Result<Figment, ConfigError> {
+    let layer = Layer::File(file);
+    let fail = |line, what| ConfigError { layer: layer.name(), line, key: None, what };
+    let written = std::fs::read_to_string(file).map_err(|error| fail(None, format!("cannot be read: {error}")))?;
+    if let Err(error) = written.parse::<toml::Table>() {
+        let (line, what) = text::toml_error(&written, &error);
+        return Err(fail(line, what));
     }
+    with(defaults, Toml::string(&written), &layer).map_err(|mut error| {
+        error.line = error.key.as_ref().and_then(|key| text::line_of(&written, key));
+        error
+    })
 }
 
 /// A list where the key holds one and the text has no brackets of its own.
@@ -119,7 +141,7 @@ fn listed(figment: &Figment, key: &str, text: &str) -> Value {
 }
 
 enum Layer<'a> {
-    File(&'a PathBuf),
+    File(&'a Path),
     Variable(&'a str),
     Flags,
 }
@@ -137,14 +159,14 @@ impl Layer<'_> {
 /// Lays a layer over the others and checks the result, so that what is wrong is wrong in this layer.
 fn with(below: &Figment, layer: impl figment::Provider, name: &Layer<'_>) -> Result<Figment, ConfigError> {
     let merged = below.clone().merge(layer);
-    let settings: Settings = merged.extract().map_err(|error| told(error, name))?;
+    let settings: Settings = merged.extract().map_err(|error| told(&error, name))?;
     match settings.out_of_bounds() {
-        Some((key, what)) => Err(ConfigError { layer: name.name(), key: Some(key.to_owned()), what }),
+        Some((key, what)) => Err(ConfigError { layer: name.name(), line: None, key: Some(key.to_owned()), what }),
         None => Ok(merged),
     }
 }
 
-fn told(error: figment::Error, layer: &Layer<'_>) -> ConfigError {
+fn told(error: &figment::Error, layer: &Layer<'_>) -> ConfigError {
     let path = error.path.join(".");
     let (key, what) = match &error.kind {
         Kind::UnknownField(field, known) => {
@@ -159,10 +181,21 @@ fn told(error: figment::Error, layer: &Layer<'_>) -> ConfigError {
             };
             (key, format!("is not a setting{hint}"))
         }
-        Kind::UnknownVariant(value, known) => (Some(path), format!("cannot be `{value}`: {}", known.join(", "))),
+        Kind::UnknownVariant(value, known) => {
+            let key = path.split('.').next().map(str::to_owned);
+            let could = match nearest::nearest(value, known.iter().copied()).first() {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("it can be {}", known.join(", ")),
+            };
+            (key, format!("cannot be `{value}`: {could}"))
+        }
+        Kind::InvalidType(found, expected) => {
+            let expected = if matches!(expected.as_str(), "usize" | "u64") { "a number" } else { expected };
+            (Some(path), format!("is {found}, but takes {expected}"))
+        }
         other => ((!path.is_empty()).then_some(path), other.to_string()),
     };
-    ConfigError { layer: layer.name(), key, what }
+    ConfigError { layer: layer.name(), line: None, key, what }
 }
 
 #[cfg(test)]

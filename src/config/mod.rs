@@ -5,6 +5,7 @@ mod capability;
 mod layers;
 pub mod nearest;
 mod settings;
+pub(crate) mod text;
 
 pub use capability::{Capability, UnknownCapability};
 pub use layers::{ConfigError, Flags, Loaded, load};

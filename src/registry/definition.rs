@@ -8,6 +8,11 @@ use serde_json::{Map, Value};
 
 use crate::config::Capability;
 
+/// What is left out of a file need not be shown either.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// How a language server is installed, started, rooted, configured, and known to be ready.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,64 +21,64 @@ pub struct Definition {
     /// `[[server:]namespace/]name`; a bare name is put into `local/`.
     pub name: String,
     /// One line for people.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub description: String,
     /// The program: a bare name (found among what langport installed, then on PATH outside the workspace), an absolute
     /// path, or `~/…`.
     pub command: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub args: Vec<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub transport: Transport,
     /// `host:port`, for the transport `tcp` only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub address: Option<String>,
     /// Language ids that it serves.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub languages: Vec<String>,
     /// File-name endings that the built-in table does not know, with their language ids: `{ ".foo" = "foo" }`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub extensions: BTreeMap<String, String>,
     /// Whole file names that the built-in table does not know; they are in the first of `languages`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub filenames: Vec<String>,
     /// What it can do, and no more than that; left out, the server says it itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub capabilities: Option<Vec<Capability>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub role: Role,
     /// Definitions of the same group are alternatives: the first available one serves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub group: Option<String>,
     /// Environment variables for the server, beside the few that every server gets.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub env: BTreeMap<String, String>,
     /// Merged into the client capabilities that `initialize` offers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub client_capabilities: Map<String, Value>,
     /// Fixed answers to the server's own requests, by method.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub replies: BTreeMap<String, Value>,
     /// What `workspace/configuration` is answered where nothing is set.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unset: Unset,
     /// `initializationOptions`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub initialization: Map<String, Value>,
     /// The server's settings; the dots of a key of the first level nest: `"python.analysis.diagnosticMode"`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub workspace_settings: Map<String, Value>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub untrusted: Untrusted,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub root: Root,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub ready: Ready,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub diagnostics: Diagnostics,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub watch: Watch,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub install: Install,
 }
 
@@ -122,13 +127,13 @@ impl Unset {
 #[serde(deny_unknown_fields)]
 pub struct Untrusted {
     /// Win over `workspace_settings`, key by key.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub settings: Map<String, Value>,
     /// Win over `env`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub env: BTreeMap<String, String>,
     /// Appended to `args`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub args: Vec<String>,
 }
 
@@ -138,12 +143,12 @@ pub struct Untrusted {
 pub struct Root {
     /// Groups in the order of their priority; the markers of one group are equal. A marker is a file name, a glob
     /// (`*.sln`), or `file#key`: a JSON or TOML file that has this key (of `package.json`, also a dependency).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub markers: Vec<Vec<String>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub mode: RootMode,
     /// Markers that keep the server away, where they are at the root that was found or nearer to the file.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub exclude: Vec<String>,
 }
 
@@ -168,13 +173,13 @@ pub enum RootMode {
 #[serde(deny_unknown_fields, default)]
 pub struct Ready {
     /// A regular expression for the text of `window/logMessage`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub log: Option<String>,
     /// A notification of the server's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub notification: Option<ReadyNotification>,
     /// A regular expression for the title of the progress whose end is the signal.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub progress: Option<String>,
     /// How long after `initialized` progress may begin.
     pub grace_ms: u64,
@@ -197,7 +202,7 @@ impl Default for Ready {
 pub struct ReadyNotification {
     pub method: String,
     /// A field of its parameters (dots descend) that has to be true; left out, the notification is enough.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub field: Option<String>,
 }
 
@@ -205,22 +210,25 @@ pub struct ReadyNotification {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Diagnostics {
+    #[serde(skip_serializing_if = "is_default")]
     pub mode: DiagnosticMode,
     /// Whether the first pushed list for a text is its last word.
-    #[serde(rename = "final")]
+    #[serde(rename = "final", skip_serializing_if = "is_default")]
     pub finality: Finality,
     /// Quiet after a pushed list before it counts; left out, the setting `settle_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub settle_ms: Option<u64>,
     /// The same for an empty list; left out, the setting `empty_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub empty_ms: Option<u64>,
     /// It checks more after a save: a text is not fully checked before its `didSave`.
+    #[serde(skip_serializing_if = "is_default")]
     pub on_save: bool,
     /// What makes it look again at a file whose dependency has changed, where it pushes.
+    #[serde(skip_serializing_if = "is_default")]
     pub retrigger: Retrigger,
     /// What makes a silent server speak, to prove that nothing has changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub confirm: Option<Confirm>,
 }
 
@@ -274,6 +282,7 @@ pub enum Confirm {
 #[serde(deny_unknown_fields, default)]
 pub struct Watch {
     /// Paths relative to the root, watched although git ignores them.
+    #[serde(skip_serializing_if = "is_default")]
     pub paths: Vec<String>,
 }
 
@@ -282,19 +291,19 @@ pub struct Watch {
 #[serde(deny_unknown_fields, default)]
 pub struct Install {
     /// `package@version`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub npm: Option<Packages>,
     /// `package==version`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub pip: Option<Packages>,
     /// `crate@version`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cargo: Option<Packages>,
     /// `module/path@version`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub go: Option<Packages>,
     /// What a person has to do: shown where langport cannot install it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub hint: Option<String>,
 }
 

@@ -38,13 +38,13 @@ pub enum InstallError {
     #[error("langport cannot install {name}{}", .hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
     NoRecipe { name: ScopedName, hint: Option<String> },
     #[error("installing {name} takes {needs}: {error}")]
-    NoManager { name: ScopedName, needs: &'static str, error: LookupError },
+    NoManager { name: ScopedName, needs: &'static str, error: Box<LookupError> },
     #[error("another langport has just installed {name}: `langport list` shows it, the same command again checks it")]
     Overtaken { name: ScopedName },
     #[error("`{command}` ended with {status}; what was installed before is untouched")]
     Failed { command: String, status: ExitStatus },
     #[error("the packages do not contain the program: {0}; what was installed before is untouched")]
-    NoProgram(LookupError),
+    NoProgram(Box<LookupError>),
     #[error("{what} {}: {error}", .path.display())]
     Io { what: &'static str, path: PathBuf, error: io::Error },
 }
@@ -119,7 +119,7 @@ pub fn prepare<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<Option<
         let first = found.next().unwrap_or_else(|| find(&String::new()));
         let program = first
             .or_else(|error| found.find_map(Result::ok).ok_or(error))
-            .map_err(|error| InstallError::NoManager { name: name(), needs: recipe.manager(), error })?;
+            .map_err(|error| InstallError::NoManager { name: name(), needs: recipe.manager(), error: Box::new(error) })?;
         let mut env = tool::tool_env(&around.vars);
         env.extend(step.env);
         commands.push(Spawn { program, args: step.args, cwd: folder.clone(), env });
@@ -132,6 +132,10 @@ impl Prepared<'_> {
     pub fn shown(command: &Spawn) -> String {
         let program = command.program.display().to_string();
         std::iter::once(program.as_str()).chain(command.args.iter().map(String::as_str)).map(quoted).collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn entry(&self) -> &Entry {
+        self.entry
     }
 
     /// The pins that will be installed.
@@ -180,7 +184,7 @@ impl Prepared<'_> {
             }
         }
         let bin = self.folder.join(Recipe::bin_dir(self.recipe.manager()));
-        let program = lookup::find_program(&self.entry.def.command, &[bin], &[]).map_err(InstallError::NoProgram)?;
+        let program = lookup::find_program(&self.entry.def.command, &[bin], &[]).map_err(|error| InstallError::NoProgram(Box::new(error)))?;
         let current =
             Installed { folder: self.number, manager: self.recipe.manager().to_owned(), pin: self.recipe.pin() };
         let path = home(self.dirs, &self.entry.name).join("current.json");

@@ -261,3 +261,6 @@ impl Variables<'_> {
 fn in_field(field: &str) -> impl FnOnce(ExpandError) -> LaunchError {
     move |error| LaunchError::Expand { field: field.to_owned(), error }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Definition, Entry, Scope, ScopedName, Source, validate};
-use crate::{config::nearest, sys::dirs::Dirs};
+use crate::{config::text, sys::dirs::Dirs};
 
 macro_rules! builtin {
     ($file:literal) => {
@@ -91,67 +91,30 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
 }
 
-fn add(text: &str, source: Source, scope: Scope, entries: &mut Vec<Arc<Entry>>, errors: &mut Vec<LoadError>) {
+fn add(written: &str, source: Source, scope: Scope, entries: &mut Vec<Arc<Entry>>, errors: &mut Vec<LoadError>) {
     let mut fail = |line, what| errors.push(LoadError { source_file: source.to_string(), line, what });
-    let def = match parse(text) {
+    let def = match parse(written) {
         Ok(def) => def,
         Err((line, what)) => return fail(line, what),
     };
     let issues = validate::issues(&def, scope);
     if !issues.is_empty() {
         for issue in issues {
-            fail(line_of(text, &issue.key), format!("`{}` {}", issue.key, issue.what));
+            fail(text::line_of(written, &issue.key), format!("`{}` {}", issue.key, issue.what));
         }
         return;
     }
     let Ok(name) = def.name.parse::<ScopedName>() else { return };
     let name = name.in_namespace("local");
     if let Some(other) = entries.iter().find(|entry| entry.name == name) {
-        return fail(line_of(text, "name"), format!("`{name}` is already defined by {}", other.source));
+        return fail(text::line_of(written, "name"), format!("`{name}` is already defined by {}", other.source));
     }
     entries.push(Arc::new(Entry { def, name, source, scope }));
 }
 
 /// Reads one definition.
-fn parse(text: &str) -> Result<Definition, (Option<usize>, String)> {
-    toml::from_str(text).map_err(|error: toml::de::Error| {
-        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        (line, explained(error.message()))
-    })
-}
-
-/// serde's list of everything that could have stood there, made into the one that was meant.
-pub(crate) fn explained(message: &str) -> String {
-    let Some((head, list)) = message.split_once(", expected ") else { return message.to_owned() };
-    let (Some(found), true) = (quoted(head).next(), head.starts_with("unknown ")) else { return message.to_owned() };
-    match nearest::nearest(found, quoted(list)).first() {
-        Some(meant) => format!("{head}: did you mean `{meant}`?"),
-        None => message.to_owned(),
-    }
-}
-
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
-}
-
-/// The line that a key stands on: for messages only, so a look is enough.
-fn line_of(text: &str, key: &str) -> Option<usize> {
-    let (table, last) = key.rsplit_once('.').map_or((None, key), |(table, last)| (Some(table), last));
-    let mut inside = table.is_none();
-    let mut header = None;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim_start();
-        if let Some(name) = line.strip_prefix('[') {
-            let name = name.split(']').next().unwrap_or_default();
-            inside = Some(name) == table;
-            if name == key || inside {
-                header = Some(number + 1);
-            }
-        } else if inside && line.strip_prefix(last).is_some_and(|rest| rest.trim_start().starts_with(['=', '.'])) {
-            return Some(number + 1);
-        }
-    }
-    header
+fn parse(source: &str) -> Result<Definition, (Option<usize>, String)> {
+    toml::from_str(source).map_err(|error| text::toml_error(source, &error))
 }
 
 #[cfg(test)]

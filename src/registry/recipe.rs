@@ -131,7 +131,7 @@ impl Recipe {
 mod tests {
     use super::*;
 
-    fn check(install: &Install, expected: expect_test::Expect) {
+    fn check(install: &Install, expected: &expect_test::Expect) {
         let recipe = Recipe::of(install).unwrap();
         let mut shown = format!("{} -> {}\n", recipe.pin(), Recipe::bin_dir(recipe.manager()).display());
         for step in recipe.plan(Path::new("/data/x/1")).steps {
@@ -148,14 +148,14 @@ mod tests {
         let one = |package: &str| Some(Packages::One(package.to_owned()));
         check(
             &Install { npm: Some(Packages::Several(vec!["a@1".to_owned(), "@s/b@2".to_owned()])), ..Install::default() },
-            expect_test::expect![[r"
+            &expect_test::expect![[r"
                 npm a@1 @s/b@2 -> node_modules/.bin
                 npm install --prefix /data/x/1 --no-fund --no-audit --ignore-scripts a@1 @s/b@2
             "]],
         );
         check(
             &Install { pip: one("ty==0.0.108"), ..Install::default() },
-            expect_test::expect![[r"
+            &expect_test::expect![[r"
                 pip ty==0.0.108 -> venv/bin
                 python3|python -m venv /data/x/1/venv
                 /data/x/1/venv/bin/python -m pip install --no-input --disable-pip-version-check --only-binary :all: ty==0.0.108
@@ -163,14 +163,14 @@ mod tests {
         );
         check(
             &Install { cargo: one("taplo-cli@0.9.3"), ..Install::default() },
-            expect_test::expect![[r"
+            &expect_test::expect![[r"
                 cargo taplo-cli@0.9.3 -> bin
                 cargo install --locked --root /data/x/1 taplo-cli@0.9.3
             "]],
         );
         check(
             &Install { go: one("golang.org/x/tools/gopls@v0.20.0"), ..Install::default() },
-            expect_test::expect![[r"
+            &expect_test::expect![[r"
                 go golang.org/x/tools/gopls@v0.20.0 -> bin
                 GOBIN=/data/x/1/bin go install golang.org/x/tools/gopls@v0.20.0
             "]],

@@ -100,14 +100,14 @@ mod tests {
 
     use super::*;
 
-    fn settings(flat: Value, unset: Unset) -> ServerSettings {
+    fn settings(flat: &Value, unset: Unset) -> ServerSettings {
         ServerSettings::new(nest(flat.as_object().unwrap()).unwrap(), unset)
     }
 
     #[test]
     fn dotted_keys_nest_and_meet() {
         let settings = settings(
-            json!({"python.analysis.mode": "strict", "python": {"analysis": {"x": 1}}, "files": {"**/*.py": true}}),
+            &json!({"python.analysis.mode": "strict", "python": {"analysis": {"x": 1}}, "files": {"**/*.py": true}}),
             Unset::Empty,
         );
         assert_eq!(
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn what_is_not_set_is_answered_as_the_definition_says() {
-        let set = settings(json!({"a": 1}), Unset::Null);
+        let set = settings(&json!({"a": 1}), Unset::Null);
         assert_eq!(set.lookup(Some("a")), json!(1));
         assert_eq!(set.lookup(Some("b")), Value::Null);
-        assert_eq!(settings(json!({}), Unset::Null).lookup(None), Value::Null);
-        assert_eq!(settings(json!({}), Unset::Empty).lookup(None), json!({}));
+        assert_eq!(settings(&json!({}), Unset::Null).lookup(None), Value::Null);
+        assert_eq!(settings(&json!({}), Unset::Empty).lookup(None), json!({}));
     }
 
     #[test]

@@ -1,0 +1,112 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::sys::files;
+
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new(user: Option<&str>, managed: Option<&str>) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        for (folder, text) in [("config", user), ("managed", managed)] {
+            if let Some(text) = text {
+                files::create_private_dir(&temp.path().join(folder)).unwrap();
+                files::atomic_write(&temp.path().join(folder).join("config.toml"), text.as_bytes()).unwrap();
+            }
+        }
+        Self(temp)
+    }
+
+    fn load(&self, env: &[(&str, &str)], flags: &Flags) -> Result<Loaded, ConfigError> {
+        let at = |folder: &str| self.0.path().join(folder);
+        let dirs = Dirs { config: at("config"), state: at("state"), data: at("data"), managed: at("managed") };
+        load(&dirs, &env.iter().copied().collect(), flags)
+    }
+
+    /// Loads, and shows what is wrong.
+    fn check(&self, env: &[(&str, &str)], expected: &Expect) -> Settings {
+        let loaded = self.load(env, &Flags::default()).unwrap();
+        let mut shown = String::new();
+        for problem in &loaded.problems {
+            shown += &format!("{}\n", problem.to_string().replace(self.0.path().to_str().unwrap(), "BASE"));
+        }
+        expected.assert_eq(&shown);
+        loaded.settings
+    }
+}
+
+#[test]
+fn later_layers_win_and_tables_keep_the_rest() {
+    let machine = Machine::new(Some("max_chars = 4000\ninstances = 4\npermission = \"read-only\"\n[filetypes]\n\".inc\" = \"php\""), None);
+    assert_eq!(Machine::new(None, None).load(&[], &Flags::default()).unwrap().settings, Settings::default());
+    let env = [("LANGPORT_MAX_CHARS", "5000"), ("LANGPORT_WATCH_EVENTS", "false"), ("LANGPORT_BIND", "ty, ruff"), ("OTHER", "x")];
+    let flags = Flags { permission: Some(Permission::WorkspaceWrite), bind: Some(vec!["pyright".to_owned()]), ..Flags::default() };
+    let Loaded { settings, problems } = machine.load(&env, &flags).unwrap();
+    assert_eq!(problems, []);
+    assert_eq!((settings.instances, settings.max_chars, settings.watch_events), (4, 5000, false));
+    assert_eq!(settings.permission, Permission::WorkspaceWrite);
+    assert_eq!(settings.bind, ["pyright"]);
+    assert_eq!(settings.filetypes[".inc"], "php");
+    assert_eq!(settings.max_wait_ms, 25_000);
+    let alone = machine.load(&env, &Flags::default()).unwrap().settings;
+    assert_eq!(alone.bind, ["ty", "ruff"]);
+}
+
+#[test]
+fn a_wrong_layer_of_the_users_is_named_and_left_out() {
+    let file = |text: &str, expected: &Expect| Machine::new(Some(text), None).check(&[], expected);
+    file("max_char = 1", &expect![[r#"
+        BASE/config/config.toml:1: `max_char` is not a setting: did you mean `max_chars`? (until this is mended the file is left out and nothing is written)
+    "#]]);
+    file("max_chars = 99999", &expect![[r#"
+        BASE/config/config.toml:1: `max_chars` 99999 is not within 200 and 40000 (until this is mended the file is left out and nothing is written)
+    "#]]);
+    file("max_chars = \"many\"", &expect![[r#"
+        BASE/config/config.toml:1: `max_chars` is string "many", but takes a number (until this is mended the file is left out and nothing is written)
+    "#]]);
+    file("output = \"xml\"", &expect![[r#"
+        BASE/config/config.toml:1: `output` cannot be `xml`: it can be text, structured, both (until this is mended the file is left out and nothing is written)
+    "#]]);
+    file("output = ", &expect![[r#"
+        BASE/config/config.toml:1: string values must be quoted, expected literal string (until this is mended the file is left out and nothing is written)
+    "#]]);
+    file("capabilities = [\"hovr\"]", &expect![[r#"
+        BASE/config/config.toml:1: `capabilities` cannot be `hovr`: did you mean `hover`? (until this is mended the file is left out and nothing is written)
+    "#]]);
+    let settings = file("instances = 3\n[filetypes]\n\"[\" = \"c\"", &expect![[r#"
+        BASE/config/config.toml:2: `filetypes` error parsing glob '[': unclosed character class; missing ']' (until this is mended the file is left out and nothing is written)
+    "#]]);
+    assert_eq!(settings, Settings { permission: Permission::ReadOnly, ..Settings::default() });
+}
+
+#[test]
+fn a_wrong_variable_costs_only_itself() {
+    let machine = Machine::new(Some("instances = 3"), None);
+    let env = [
+        ("LANGPORT_CONFIG_DIR", "/x"),
+        ("LANGPORT_LOG", "debug"),
+        ("LANGPORT_MAX_CHAR", "1"),
+        ("LANGPORT_MAX_CHARS", "1"),
+        ("LANGPORT_MAX_WAIT_MS", "5000"),
+        ("LANGPORT_OUTPUT", "xml"),
+        ("LANGPORT_PERMISSION", "readonly"),
+    ];
+    let settings = machine.check(&env, &expect![[r#"
+        LANGPORT_MAX_CHAR: is not a setting: did you mean `LANGPORT_MAX_CHARS`?
+        LANGPORT_MAX_CHARS: `max_chars` 1 is not within 200 and 40000
+        LANGPORT_OUTPUT: `output` cannot be `xml`: it can be text, structured, both
+        LANGPORT_PERMISSION: `permission` cannot be `readonly`: did you mean `read-only`?
+    "#]]);
+    assert_eq!((settings.instances, settings.max_chars, settings.max_wait_ms), (3, 8000, 5000));
+    assert_eq!(settings.permission, Permission::ReadOnly);
+}
+
+#[test]
+fn managed_configuration_takes_the_place_of_the_users_and_is_never_ignored() {
+    let machine = Machine::new(Some("instances = 3"), Some("permission = \"read-only\"\nmax_chars = 900"));
+    let flags = Flags { permission: Some(Permission::WorkspaceWrite), ..Flags::default() };
+    let settings = machine.load(&[("LANGPORT_PERMISSION", "workspace-write")], &flags).unwrap().settings;
+    assert_eq!((settings.instances, settings.max_chars, settings.permission), (16, 900, Permission::ReadOnly));
+
+    assert!(Machine::new(None, Some("permision = \"read-only\"")).load(&[], &Flags::default()).is_err());
+}

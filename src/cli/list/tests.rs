@@ -1,0 +1,83 @@
+use expect_test::expect;
+
+use super::*;
+
+/// A machine with npm but no python, and a definition of the user's whose program is on PATH.
+fn machine() -> (tempfile::TempDir, Registry, Surroundings) {
+    let temp = tempfile::tempdir().unwrap();
+    let base = temp.path();
+    let dirs = Dirs {
+        config: base.join("config"),
+        state: base.join("state"),
+        data: base.join("data"),
+        managed: base.join("managed"),
+    };
+    let bin = base.join("bin");
+    let write = |path: &std::path::Path, text: &str| {
+        crate::sys::files::create_private_dir(path.parent().unwrap()).unwrap();
+        crate::sys::files::atomic_write(path, text.as_bytes()).unwrap();
+    };
+    for program in ["npm", "gopls"] {
+        use std::os::unix::fs::PermissionsExt;
+        write(&bin.join(program), "#!/bin/sh\n");
+        std::fs::set_permissions(bin.join(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    write(
+        &dirs.config.join("servers.d/go.toml"),
+        "name = \"gopls\"\ncommand = \"gopls\"\nlanguages = [\"go\"]\n[install]\nhint = \"see go.dev\"\n",
+    );
+    let (registry, errors) = Registry::load(&dirs);
+    assert_eq!(errors, []);
+    let vars = [("PATH", bin.to_str().unwrap())].into_iter().collect();
+    (temp, registry, Surroundings { dirs, vars, workspace: Vec::new() })
+}
+
+#[test]
+fn what_is_here_and_what_it_takes() {
+    let (temp, registry, around) = machine();
+    let text = text(&rows(&registry, None, &around).unwrap());
+    expect![[r#"
+        NAME             LANGUAGES  ROLE     SCOPE    SERVER
+        local/gopls      go         primary  user     found: BASE/bin/gopls
+        builtin/pyright  python     primary  builtin  not installed: langport install builtin/pyright
+        builtin/ruff     python     linter   builtin  not installed: langport install builtin/ruff (needs python3, which is not here)
+        builtin/ty       python     primary  builtin  not installed: langport install builtin/ty (needs python3, which is not here)
+    "#]]
+    .assert_eq(&text.replace(temp.path().to_str().unwrap(), "BASE"));
+}
+
+#[test]
+fn one_language_as_json() {
+    let (temp, registry, around) = machine();
+    let rows = rows(&registry, Some("go"), &around).unwrap();
+    expect![[r#"
+        {
+          "definitions": [
+            {
+              "description": "",
+              "group": null,
+              "install": "see go.dev",
+              "languages": [
+                "go"
+              ],
+              "name": "local/gopls",
+              "needs": null,
+              "program": "BASE/bin/gopls",
+              "role": "primary",
+              "scope": "user",
+              "source": "BASE/config/servers.d/go.toml",
+              "state": "found"
+            }
+          ],
+          "left_out": []
+        }
+    "#]]
+    .assert_eq(&json(&rows, &[]).unwrap().replace(temp.path().to_str().unwrap(), "BASE"));
+}
+
+#[test]
+fn a_language_that_nobody_serves_names_the_nearest() {
+    let (_temp, registry, around) = machine();
+    expect!["no definition serves the language `pyton`: did you mean `python`?"]
+        .assert_eq(&rows(&registry, Some("pyton"), &around).unwrap_err().to_string());
+}
