@@ -151,7 +151,11 @@ impl Bound {
     pub fn languages(&self, settings: &Settings) -> Result<Overrides, PatternError> {
         let set = settings.filetypes.iter().map(|(pattern, language)| (pattern.clone(), language.clone()));
         let defined = self.entries.iter().flat_map(|entry| {
-            let names = entry.def.filenames.iter().filter_map(|name| Some((name.clone(), entry.def.languages.first()?.clone())));
+            let names = entry
+                .def
+                .filenames
+                .iter()
+                .filter_map(|name| Some((name.clone(), entry.def.languages.first()?.clone())));
             entry.def.extensions.clone().into_iter().chain(names)
         });
         Overrides::new(set.chain(defined))
@@ -194,7 +198,8 @@ fn explicit(fitting: Vec<(Arc<Entry>, Fit)>) -> Serving {
 /// One primary server, the first that is there, and every linter that is there.
 fn chosen(fitting: Vec<(Arc<Entry>, Fit)>) -> Serving {
     let mut serving = Serving::default();
-    let (primaries, linters): (Vec<_>, Vec<_>) = fitting.into_iter().partition(|(entry, _)| entry.def.role == Role::Primary);
+    let (primaries, linters): (Vec<_>, Vec<_>) =
+        fitting.into_iter().partition(|(entry, _)| entry.def.role == Role::Primary);
     let first = primaries.iter().position(|(_, fit)| *fit == Fit::Ready).unwrap_or(0);
     for (index, (entry, _)) in primaries.into_iter().enumerate() {
         if index == first {

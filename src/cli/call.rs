@@ -27,7 +27,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<u8> {
         let reply = mcp::call_once(langport.engine.clone(), langport.mcp, &args.tool, &arguments, progress).await;
         langport.engine.shutdown().await;
         let reply = reply?;
-        out::line(&reply.text);
+        out::print(&format!("{}\n", reply.text))?;
         Ok(u8::from(reply.is_error))
     })
 }

@@ -82,10 +82,16 @@ pub(super) enum State {
         outdated: bool,
     },
     /// Found on PATH or where the definition says.
-    Found { program: String },
-    NotInstalled { reason: String },
+    Found {
+        program: String,
+    },
+    NotInstalled {
+        reason: String,
+    },
     /// It is here and may not or cannot be used.
-    Unusable { reason: String },
+    Unusable {
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -137,7 +143,11 @@ pub(super) fn state(entry: &Entry, around: &Surroundings) -> State {
             match installed {
                 Some(installed) => {
                     let pinned = Recipe::of(&entry.def.install).map(|recipe| recipe.pin());
-                    State::Installed { program, outdated: pinned.is_some_and(|pin| pin != installed.pin), pin: installed.pin }
+                    State::Installed {
+                        program,
+                        outdated: pinned.is_some_and(|pin| pin != installed.pin),
+                        pin: installed.pin,
+                    }
                 }
                 None => State::Found { program },
             }

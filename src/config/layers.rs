@@ -11,8 +11,9 @@ use figment::{
 use serde::Serialize;
 
 use super::{
-    Capability, Settings, nearest, text,
+    Capability, Settings, nearest,
     settings::{Output, Permission, ToolNames},
+    text,
 };
 use crate::sys::{dirs::Dirs, env::Env};
 

@@ -141,11 +141,14 @@ impl Settings {
             ("watched_folders", self.watched_folders as u64, 1..=1_000_000),
             ("max_chars", self.max_chars as u64, 200..=40_000),
         ];
-        let number = numbers.into_iter().find(|(_, value, range)| !range.contains(value)).map(|(key, value, range)| {
-            (key, format!("{value} is not within {} and {}", range.start(), range.end()))
-        });
+        let number = numbers
+            .into_iter()
+            .find(|(_, value, range)| !range.contains(value))
+            .map(|(key, value, range)| (key, format!("{value} is not within {} and {}", range.start(), range.end())));
         number.or_else(|| {
-            self.filetypes.keys().find_map(|pattern| Some(("filetypes", globset::Glob::new(pattern).err()?.to_string())))
+            self.filetypes
+                .keys()
+                .find_map(|pattern| Some(("filetypes", globset::Glob::new(pattern).err()?.to_string())))
         })
     }
 }

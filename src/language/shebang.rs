@@ -4,7 +4,8 @@
 pub(super) fn interpreter(line: &str) -> Option<String> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     // jbang scripts have to be Java as well: `///usr/bin/env jbang`.
-    let line = line.strip_prefix("#!").or_else(|| line.strip_prefix("//").filter(|rest| rest.starts_with("/usr/bin/")))?;
+    let line =
+        line.strip_prefix("#!").or_else(|| line.strip_prefix("//").filter(|rest| rest.starts_with("/usr/bin/")))?;
     let mut words = line.split_whitespace();
     let mut program = base_name(words.next()?);
     if program == "env" {

@@ -1,10 +1,6 @@
 //! The built-in tables, read once from the text files beside this module.
 
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::OnceLock,
-};
+use std::{collections::HashMap, path::Path, sync::OnceLock};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 

@@ -71,9 +71,14 @@ fn the_first_line_is_read_only_when_the_name_says_nothing() {
 
 #[test]
 fn overrides_come_first_and_their_first_pattern_stands() {
-    let overrides =
-        Overrides::new([(".inc", "php"), (".h", "cpp"), (".h", "c"), ("**/legacy/*.pl", "prolog"), ("Jobfile", "ruby")])
-            .unwrap();
+    let overrides = Overrides::new([
+        (".inc", "php"),
+        (".h", "cpp"),
+        (".h", "c"),
+        ("**/legacy/*.pl", "prolog"),
+        ("Jobfile", "ruby"),
+    ])
+    .unwrap();
     let of = |path: &str| overrides.detect(Path::new(path), || None);
     assert_eq!(of("a.inc"), Some("php"));
     assert_eq!(of("a.h"), Some("cpp"));

@@ -20,7 +20,7 @@ use crate::tools::{
 /// Calls that may wait for their turn; more are refused at once.
 const WAITING: usize = 512;
 /// Tools end their own waiting; this much later a call is ended for them.
-const SLACK: Duration = Duration::from_secs(2);
+const SLACK: Duration = Duration::from_secs(1);
 /// How long calls may still run once the client has closed its end.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -136,7 +136,8 @@ impl Running {
     }
 }
 
-fn panicked(name: &str) -> Failure {
+/// What is said of a tool, or of its rendering, that panicked.
+pub(super) fn panicked(name: &str) -> Failure {
     Failure {
         code: Code::Failed,
         what: format!("{name} met a defect in langport"),

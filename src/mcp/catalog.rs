@@ -18,9 +18,12 @@ pub(super) fn tools(offered: &[ToolId], names: ToolNames, output: Output) -> Vec
 }
 
 fn entry(tool: ToolId, names: ToolNames, output: Output) -> Tool {
-    let annotations =
-        ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
-    let meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
+    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    let mut meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
+    // Claude Code shows a model only names until it searches for tools; these are worth being there from the start.
+    if matches!(tool, ToolId::Diagnostics | ToolId::Hover | ToolId::Definition | ToolId::References) {
+        meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
+    }
     let entry = Tool::new(names.name(tool), description(tool), Arc::new(object(input(tool))))
         .with_title(title(tool))
         .with_annotations(annotations)
@@ -69,9 +72,7 @@ fn description(tool: ToolId) -> &'static str {
         ToolId::References => {
             "Every use of a symbol in the project, by file, each with its line. Resolved by meaning, not by text."
         }
-        ToolId::Completions => {
-            "What can be written at file_path+line+column: members, names in scope, keywords."
-        }
+        ToolId::Completions => "What can be written at file_path+line+column: members, names in scope, keywords.",
         ToolId::Signature => "Parameters of the call around file_path+line+column, the current one marked.",
         ToolId::Symbols => "Outline of a file: classes, functions and more, one line each; query filters by name.",
         ToolId::WorkspaceSymbols => "Finds symbols by a part of their name in the whole project.",

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -12,8 +13,8 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-        Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-        SubscriptionFilter, Tool,
+        Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
+        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -22,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     McpSettings,
-    calls::{Calls, Ended},
+    calls::{self, Calls, Ended},
     catalog,
     changes::Listeners,
     instructions::INSTRUCTIONS,
@@ -84,6 +85,13 @@ impl Handler {
         }
     }
 
+    /// Who answers: in the era without a handshake every result says it.
+    fn signed(&self, context: &RequestContext<RoleServer>) -> Option<MetaObject> {
+        context.protocol_version().filter(|version| *version >= ProtocolVersion::V_2026_07_28)?;
+        let this = serde_json::to_value(&self.0.config.server_info).ok()?;
+        Some(MetaObject::from(JsonObject::from_iter([("io.modelcontextprotocol/serverInfo".to_owned(), this)])))
+    }
+
     fn options(&self, tool: ToolId) -> Options {
         Options { tool, output: self.0.settings.output, max_chars: self.0.settings.max_chars }
     }
@@ -102,14 +110,17 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         // Everything fits on one page, so there is no cursor to come back with but the empty one.
         if request.and_then(|request| request.cursor).is_some_and(|cursor| !cursor.is_empty()) {
             return Err(ErrorData::invalid_params("no such cursor: the list of tools is one page", None));
         }
         let settings = &self.0.settings;
-        Ok(ListToolsResult::with_all_items(catalog::tools(&(settings.offered)(), settings.names, settings.output)))
+        let tools = catalog::tools(&(settings.offered)(), settings.names, settings.output);
+        let mut list = ListToolsResult::with_all_items(tools);
+        list.meta = self.signed(&context);
+        Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -133,16 +144,21 @@ impl ServerHandler for Handler {
         };
         let call = ToolCall { tool, arguments: request.arguments.unwrap_or_default(), caller, progress };
         let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
-        let rendered = match ended {
-            Ended::Answered(Ok(outcome)) => render::outcome(&outcome, self.options(tool)),
-            Ended::Answered(Err(failure)) => render::failure(&failure, self.0.settings.max_chars),
-            // rmcp sends nothing for a cancelled request, whatever is returned.
-            Ended::Dropped => return Err(ErrorData::internal_error("cancelled", None)),
+        // rmcp sends nothing for a cancelled request, whatever is returned.
+        let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
+        let render = || match &answer {
+            Ok(outcome) => render::outcome(outcome, self.options(tool)),
+            Err(failure) => render::failure(failure, self.0.settings.max_chars),
         };
+        // A handler that panics never answers: a defect here, too, must end in an error.
+        let rendered = std::panic::catch_unwind(AssertUnwindSafe(render))
+            .unwrap_or_else(|_| render::failure(&calls::panicked(tool.canonical()), self.0.settings.max_chars));
         if let Some(telling) = telling {
             telling.finish().await;
         }
-        Ok(result(rendered).into())
+        let mut result = result(rendered);
+        result.meta = self.signed(&context);
+        Ok(result.into())
     }
 
     async fn on_custom_request(
@@ -199,10 +215,15 @@ fn malformed_call(params: Option<&Value>) -> ErrorData {
                  \"symbol\": \"run\"}}",
                 kind(other)
             ),
-            (Some(Value::String(_)), _) => "tools/call has `name`, `arguments` and `_meta`; one of them has the wrong shape".to_owned(),
+            (Some(Value::String(_)), _) => {
+                "tools/call has `name`, `arguments` and `_meta`; one of them has the wrong shape".to_owned()
+            }
             (name, _) => format!("`name` is {}; it must be the tool's name", name.map_or("missing", kind)),
         },
-        other => format!("the params of tools/call are {}; they must be an object with `name` and `arguments`", other.map_or("missing", kind)),
+        other => format!(
+            "the params of tools/call are {}; they must be an object with `name` and `arguments`",
+            other.map_or("missing", kind)
+        ),
     };
     ErrorData::invalid_params(message, None)
 }

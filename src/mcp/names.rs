@@ -44,7 +44,7 @@ impl ToolNames {
 /// Letters and digits only, lower case: `lsp/workspace-symbols`, `LSP_WORKSPACE_SYMBOLS` and `lspWorkspaceSymbols` are
 /// one.
 fn squeeze(name: &str) -> String {
-    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// The id without its namespace, squeezed: `workspacesymbols`.

@@ -4,24 +4,30 @@
 use std::{
     borrow::Cow,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
 use rmcp::{
     RoleServer,
     model::{
-        ClientCapabilities, ClientJsonRpcMessage, ClientRequest, CustomRequest, GetMeta, Implementation, JsonRpcMessage,
-        ProtocolVersion,
+        ClientCapabilities, ClientJsonRpcMessage, ClientRequest, CustomRequest, GetMeta, Implementation,
+        JsonRpcMessage, ProtocolVersion,
     },
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::{Transport, async_rw::AsyncRwTransport},
 };
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::Semaphore,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of one message from a client: arguments are small.
 const MESSAGE: usize = 4 * 1024 * 1024;
+/// Messages that wait for the client to read them; with that many, nothing more is read from it.
+const UNREAD: usize = 256;
 
 pub(super) struct Mending<R: AsyncRead + Unpin, W: AsyncWrite> {
     inner: AsyncRwTransport<RoleServer, LastLine<R>, W>,
@@ -29,6 +35,7 @@ pub(super) struct Mending<R: AsyncRead + Unpin, W: AsyncWrite> {
     closing: CancellationToken,
     /// The request that selects the protocol era has been seen: whatever comes now is the service's.
     begun: bool,
+    unread: Arc<Semaphore>,
 }
 
 impl<R, W> Mending<R, W>
@@ -39,7 +46,7 @@ where
     pub(super) fn new(read: R, write: W, closing: CancellationToken) -> Self {
         let inner = AsyncRwTransport::new_server(LastLine { inner: read, ended: false, open: false }, write)
             .with_max_line_length(MESSAGE);
-        Self { inner, closing, begun: false }
+        Self { inner, closing, begun: false, unread: Arc::new(Semaphore::new(UNREAD)) }
     }
 }
 
@@ -58,11 +65,19 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.inner.send(item)
+        // Taken when the message is handed over, not when it is its turn, and never waited for: only reading waits.
+        let place = Arc::clone(&self.unread).try_acquire_owned();
+        let sent = self.inner.send(item);
+        async move {
+            let _place = place;
+            sent.await
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            // rmcp keeps every answer until it is written: a client that asks and never reads must not fill the memory.
+            drop(self.unread.acquire().await);
             let Some(message) = self.inner.receive().await else {
                 self.closing.cancel();
                 return None;

@@ -187,6 +187,7 @@ pub struct Ready {
     pub timeout_ms: u64,
     /// No signal of this server proves that it knows every file: each question about the whole project is asked until two
     /// answers agree, also later, since files come and go.
+    #[serde(skip_serializing_if = "is_default")]
     pub agree: bool,
 }
 

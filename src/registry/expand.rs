@@ -96,7 +96,9 @@ pub(super) fn value(input: &Value, vars: &dyn Fn(&str) -> Var) -> Result<Option<
             Some(string) => Value::String(string),
             None => return Ok(None),
         },
-        Value::Array(items) => Value::Array(items.iter().filter_map(|item| value(item, vars).transpose()).collect::<Result<_, _>>()?),
+        Value::Array(items) => {
+            Value::Array(items.iter().filter_map(|item| value(item, vars).transpose()).collect::<Result<_, _>>()?)
+        }
         Value::Object(object) => Value::Object(map(object, vars)?),
         other => other.clone(),
     }))
@@ -128,7 +130,11 @@ mod tests {
     }
 
     fn check(input: &str, expected: &str) {
-        assert_eq!(text(input, &vars).map(|text| text.unwrap_or("(left out)".to_owned())), Ok(expected.to_owned()), "{input}");
+        assert_eq!(
+            text(input, &vars).map(|text| text.unwrap_or("(left out)".to_owned())),
+            Ok(expected.to_owned()),
+            "{input}"
+        );
     }
 
     #[test]
@@ -151,11 +157,14 @@ mod tests {
     #[test]
     fn errors_say_what_to_do() {
         let error = |input: &str| text(input, &vars).unwrap_err().to_string();
-        expect_test::expect!["`${NOPE}` is not set: set it, or give a default, `${NOPE:…}`"].assert_eq(&error("a ${NOPE} b"));
-        expect_test::expect!["a `${` is never closed: write `$${` for the characters themselves"].assert_eq(&error("${HOME"));
+        expect_test::expect!["`${NOPE}` is not set: set it, or give a default, `${NOPE:…}`"]
+            .assert_eq(&error("a ${NOPE} b"));
+        expect_test::expect!["a `${` is never closed: write `$${` for the characters themselves"]
+            .assert_eq(&error("${HOME"));
         expect_test::expect!["`${a b}` is not the name of a variable"].assert_eq(&error("${a b}"));
         expect_test::expect!["`${}` is not the name of a variable"].assert_eq(&error("${}"));
-        expect_test::expect!["`${SECRET}` may not be read by a definition of the repository"].assert_eq(&error("${SECRET:x}"));
+        expect_test::expect!["`${SECRET}` may not be read by a definition of the repository"]
+            .assert_eq(&error("${SECRET:x}"));
     }
 
     #[test]

@@ -117,9 +117,9 @@ pub fn prepare<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<Option<
         };
         let mut found = step.programs.iter().map(find);
         let first = found.next().unwrap_or_else(|| find(&String::new()));
-        let program = first
-            .or_else(|error| found.find_map(Result::ok).ok_or(error))
-            .map_err(|error| InstallError::NoManager { name: name(), needs: recipe.manager(), error: Box::new(error) })?;
+        let program = first.or_else(|error| found.find_map(Result::ok).ok_or(error)).map_err(|error| {
+            InstallError::NoManager { name: name(), needs: recipe.manager(), error: Box::new(error) }
+        })?;
         let mut env = tool::tool_env(&around.vars);
         env.extend(step.env);
         commands.push(Spawn { program, args: step.args, cwd: folder.clone(), env });
@@ -131,7 +131,11 @@ impl Prepared<'_> {
     /// A command for people: quoted where a shell would need it.
     pub fn shown(command: &Spawn) -> String {
         let program = command.program.display().to_string();
-        std::iter::once(program.as_str()).chain(command.args.iter().map(String::as_str)).map(quoted).collect::<Vec<_>>().join(" ")
+        std::iter::once(program.as_str())
+            .chain(command.args.iter().map(String::as_str))
+            .map(quoted)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     pub fn entry(&self) -> &Entry {
@@ -147,10 +151,7 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// A command failed or the program is not there afterwards: what was installed before stays.
-    pub fn install(
-        self,
-        run: &mut dyn FnMut(&Spawn) -> io::Result<ExitStatus>,
-    ) -> Result<PathBuf, InstallError> {
+    pub fn install(self, run: &mut dyn FnMut(&Spawn) -> io::Result<ExitStatus>) -> Result<PathBuf, InstallError> {
         let home = home(self.dirs, &self.entry.name);
         files::create_private_dir(&home).map_err(io_error("cannot create", &home))?;
         let lock = home.join("lock");
@@ -184,7 +185,8 @@ impl Prepared<'_> {
             }
         }
         let bin = self.folder.join(Recipe::bin_dir(self.recipe.manager()));
-        let program = lookup::find_program(&self.entry.def.command, &[bin], &[]).map_err(|error| InstallError::NoProgram(Box::new(error)))?;
+        let program = lookup::find_program(&self.entry.def.command, &[bin], &[])
+            .map_err(|error| InstallError::NoProgram(Box::new(error)))?;
         let current =
             Installed { folder: self.number, manager: self.recipe.manager().to_owned(), pin: self.recipe.pin() };
         let path = home(self.dirs, &self.entry.name).join("current.json");
@@ -202,7 +204,11 @@ fn numbered(home: &Path) -> Vec<u64> {
 
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+%~".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a definition means for one root: the program, its arguments, environment and settings, with everything expanded.
 
 use std::{
+    cell::OnceCell,
     collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
@@ -96,7 +97,11 @@ pub struct Launch {
 impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Launch").field("command", &self.shown).field("cwd", &self.cwd).field("env", &names).finish_non_exhaustive()
+        f.debug_struct("Launch")
+            .field("command", &self.shown)
+            .field("cwd", &self.cwd)
+            .field("env", &names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -125,13 +130,14 @@ pub enum LaunchError {
 }
 
 /// Finds the program of a definition: an absolute one as it is, a bare one among what langport installed for this
-/// definition, then on PATH outside the workspace.
+/// definition, then on PATH outside the workspace. Where the command follows the root, that of the workspace stands for
+/// it. Looks at the disk each time.
 ///
 /// # Errors
-/// It is not there, or its command cannot be expanded without a root.
+/// It is not there, it is part of the repository, or its command cannot be expanded.
 pub fn locate(entry: &Entry, around: &Surroundings) -> Result<Found, LaunchError> {
-    let vars = Variables { entry, around, root: None };
-    vars.locate()
+    let root = around.workspace.first().map_or(Path::new("/"), PathBuf::as_path);
+    Variables::of(entry, root, around).locate()
 }
 
 /// Works out how to start a server for a root.
@@ -140,8 +146,7 @@ pub fn locate(entry: &Entry, around: &Surroundings) -> Result<Found, LaunchError
 /// The program is missing or part of the repository, or a text cannot be expanded.
 pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Launch, LaunchError> {
     let def = &entry.def;
-    let venv = Venv::of(root, &around.workspace, around.vars.get("VIRTUAL_ENV"));
-    let vars = Variables { entry, around, root: Some((root, venv)) };
+    let vars = Variables::of(entry, root, around);
     let Found { program, .. } = vars.locate()?;
 
     // Nothing is trusted yet: what switches off the execution of the repository's content always applies.
@@ -188,23 +193,32 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
 struct Variables<'a> {
     entry: &'a Entry,
     around: &'a Surroundings,
-    root: Option<(&'a Path, Option<Venv>)>,
+    root: &'a Path,
+    venv: OnceCell<Option<Venv>>,
 }
 
-impl Variables<'_> {
+impl<'a> Variables<'a> {
+    fn of(entry: &'a Entry, root: &'a Path, around: &'a Surroundings) -> Self {
+        Self { entry, around, root, venv: OnceCell::new() }
+    }
+
+    /// Looked for once, and only if a text asks for it.
+    fn venv(&self) -> Option<&Venv> {
+        let active = self.around.vars.get("VIRTUAL_ENV");
+        self.venv.get_or_init(|| Venv::of(self.root, &self.around.workspace, active)).as_ref()
+    }
+
     fn var(&self, name: &str) -> Var {
-        let of_root = |value: &dyn Fn(&Path, Option<&Venv>) -> Option<String>| match &self.root {
-            Some((root, venv)) => value(root, venv.as_ref()).map_or(Var::Absent, Var::Value),
-            None => Var::NotSet,
-        };
-        let path = |path: &Path| path.to_str().map(str::to_owned);
+        // A path that is no text cannot be passed on in one.
+        let path =
+            |path: Option<&Path>| path.and_then(Path::to_str).map_or(Var::Absent, |path| Var::Value(path.to_owned()));
         match name {
-            "root" => of_root(&|root, _| path(root)),
-            "root_hash" => of_root(&|root, _| {
-                Some(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(root.as_os_str().as_encoded_bytes())))
-            }),
-            "venv" => of_root(&|_, venv| path(&venv?.path)),
-            "venv_site_packages" => of_root(&|_, venv| path(venv?.site_packages.as_ref()?)),
+            "root" => path(Some(self.root)),
+            "root_hash" => {
+                Var::Value(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(self.root.as_os_str().as_encoded_bytes())))
+            }
+            "venv" => path(self.venv().map(|venv| venv.path.as_path())),
+            "venv_site_packages" => path(self.venv().and_then(|venv| venv.site_packages.as_deref())),
             _ if self.entry.scope == Scope::Project && !expand::is_plain(name) => Var::NotApproved,
             _ => self.around.vars.get(name).map_or(Var::NotSet, |value| Var::Value(value.to_owned())),
         }
@@ -236,7 +250,8 @@ impl Variables<'_> {
 
     fn locate(&self) -> Result<Found, LaunchError> {
         let written = &self.entry.def.command;
-        let command = self.text("command", written)?.ok_or_else(|| self.missing(written, format!("`{written}` is not there")))?;
+        let command =
+            self.text("command", written)?.ok_or_else(|| self.missing(written, format!("`{written}` is not there")))?;
         let absolute = Path::new(&command).is_absolute() || command.starts_with("~/");
         if !absolute {
             let ours = install::bin_dirs(&self.around.dirs, &self.entry.name);
@@ -246,7 +261,8 @@ impl Variables<'_> {
         }
         let program = self.around.find(&command).map_err(|error| self.missing(&command, error.to_string()))?;
         // A path that the user wrote out is the user's choice; one that follows the repository is the repository's.
-        let follows = ["${root", "${venv"].iter().any(|var| written.contains(var)) || self.entry.scope == Scope::Project;
+        let follows =
+            ["${root", "${venv"].iter().any(|var| written.contains(var)) || self.entry.scope == Scope::Project;
         if follows && self.around.is_inside(&program) {
             return Err(LaunchError::Untrusted { program });
         }

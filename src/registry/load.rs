@@ -15,11 +15,7 @@ macro_rules! builtin {
 }
 
 /// The built-in definitions: of one group, the first that is available serves.
-const BUILTIN: &[(&str, &str)] = &[
-    builtin!("pyright.toml"),
-    builtin!("ruff.toml"),
-    builtin!("ty.toml"),
-];
+const BUILTIN: &[(&str, &str)] = &[builtin!("pyright.toml"), builtin!("ruff.toml"), builtin!("ty.toml")];
 
 /// A definition is a small file.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -58,7 +54,8 @@ pub(super) fn load(dirs: &Dirs) -> (Vec<Arc<Entry>>, Vec<LoadError>) {
 
 /// The `*.toml` of a folder by name; a folder that is not there holds none.
 fn files(folder: &Path, errors: &mut Vec<LoadError>) -> Vec<PathBuf> {
-    let mut fail = |what: String| errors.push(LoadError { source_file: folder.display().to_string(), line: None, what });
+    let mut fail =
+        |what: String| errors.push(LoadError { source_file: folder.display().to_string(), line: None, what });
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),

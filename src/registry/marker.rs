@@ -28,7 +28,11 @@ impl<'a> Marker<'a> {
             if !file.ends_with(".json") && !file.ends_with(".toml") {
                 return Err(format!("`{text}`: a key can be looked for in .json and .toml files only"));
             }
-            return if key.is_empty() { Err(format!("`{text}`: the key is missing")) } else { Ok(Self::Key { file, key }) };
+            return if key.is_empty() {
+                Err(format!("`{text}`: the key is missing"))
+            } else {
+                Ok(Self::Key { file, key })
+            };
         }
         if text.contains(['*', '?', '[', '{']) {
             let glob = Glob::new(text).map_err(|error| format!("`{text}`: {}", error.kind()))?;

@@ -18,8 +18,8 @@ mod venv;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 pub use definition::{
-    Confirm, Definition, DiagnosticMode, Diagnostics, Finality, Install, Packages, Ready, ReadyNotification,
-    Retrigger, Role, Root, RootMode, Transport, Unset, Untrusted, Watch,
+    Confirm, Definition, DiagnosticMode, Diagnostics, Finality, Install, Packages, Ready, ReadyNotification, Retrigger,
+    Role, Root, RootMode, Transport, Unset, Untrusted, Watch,
 };
 pub use expand::ExpandError;
 pub use launch::{Found, Launch, LaunchError, Surroundings, locate, resolve};
@@ -90,8 +90,7 @@ pub struct Entry {
 impl Entry {
     /// Whether it serves files of a language.
     pub fn speaks(&self, language: &str) -> bool {
-        self.def.languages.iter().any(|own| own == language)
-            || self.def.extensions.values().any(|own| own == language)
+        self.def.languages.iter().any(|own| own == language) || self.def.extensions.values().any(|own| own == language)
     }
 
     /// Whether it may be asked for something: declared, or not declared at all, which is only known once it runs.

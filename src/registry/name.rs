@@ -51,10 +51,11 @@ impl FromStr for ScopedName {
             Some((scope, name)) => (Some(scope), name),
             None => (None, text),
         };
-        let (server, namespace) = match scope.map(|scope| scope.split_once(':').map_or((None, scope), |(s, n)| (Some(s), n))) {
-            Some((server, namespace)) => (server, Some(namespace)),
-            None => (None, None),
-        };
+        let (server, namespace) =
+            match scope.map(|scope| scope.split_once(':').map_or((None, scope), |(s, n)| (Some(s), n))) {
+                Some((server, namespace)) => (server, Some(namespace)),
+                None => (None, None),
+            };
         for part in [server, namespace, Some(name)].into_iter().flatten() {
             check(part).map_err(fail)?;
         }
@@ -107,7 +108,8 @@ mod tests {
         assert_eq!(parts("pyright"), (None, None, "pyright".to_owned()));
         assert_eq!(parts("local/pyright"), (None, some("local"), "pyright".to_owned()));
         assert_eq!(parts("host:ns/c++.x"), (some("host"), some("ns"), "c++.x".to_owned()));
-        for bad in ["", "/", "a/", "/a", "host:/a", ":ns/a", "a/b/c", "host:a", "..", "a/..", "-x/a", "a b", "é", "a\n"] {
+        for bad in ["", "/", "a/", "/a", "host:/a", ":ns/a", "a/b/c", "host:a", "..", "a/..", "-x/a", "a b", "é", "a\n"]
+        {
             assert!(bad.parse::<ScopedName>().is_err(), "{bad:?}");
         }
         assert!("x".repeat(65).parse::<ScopedName>().is_err());

@@ -108,7 +108,15 @@ impl Recipe {
                     // The same holds for the build scripts of source packages.
                     step(
                         vec![text(&python)],
-                        &["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:"],
+                        &[
+                            "-m",
+                            "pip",
+                            "install",
+                            "--no-input",
+                            "--disable-pip-version-check",
+                            "--only-binary",
+                            ":all:",
+                        ],
                         &self.packages,
                     ),
                 ]
@@ -147,7 +155,10 @@ mod tests {
     fn what_each_manager_runs() {
         let one = |package: &str| Some(Packages::One(package.to_owned()));
         check(
-            &Install { npm: Some(Packages::Several(vec!["a@1".to_owned(), "@s/b@2".to_owned()])), ..Install::default() },
+            &Install {
+                npm: Some(Packages::Several(vec!["a@1".to_owned(), "@s/b@2".to_owned()])),
+                ..Install::default()
+            },
             &expect_test::expect![[r"
                 npm a@1 @s/b@2 -> node_modules/.bin
                 npm install --prefix /data/x/1 --no-fund --no-audit --ignore-scripts a@1 @s/b@2

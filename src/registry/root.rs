@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn groups_go_before_nearness_and_nearness_inside_a_group() {
-        let python = root(&[&["pyrightconfig.json"], &["pyproject.toml", "setup.py"], &[".git"]], RootMode::Nearest, &[]);
+        let python =
+            root(&[&["pyrightconfig.json"], &["pyproject.toml", "setup.py"], &[".git"]], RootMode::Nearest, &[]);
         let tree = ["repo/.git", "repo/pyproject.toml", "repo/api/setup.py"];
         check(&tree, &python, "repo/api/pkg/a.py", Some("repo/api"));
         check(&tree, &python, "repo/web/a.py", Some("repo"));

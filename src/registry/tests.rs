@@ -15,7 +15,12 @@ fn registry(definitions: &[(&str, &str)]) -> (Registry, Vec<LoadError>, tempfile
 }
 
 fn dirs(base: &Path) -> Dirs {
-    Dirs { config: base.join("config"), state: base.join("state"), data: base.join("data"), managed: base.join("managed") }
+    Dirs {
+        config: base.join("config"),
+        state: base.join("state"),
+        data: base.join("data"),
+        managed: base.join("managed"),
+    }
 }
 
 fn names(registry: &Registry) -> Vec<String> {
@@ -36,7 +41,8 @@ fn the_built_in_ones_are_in_order_and_without_fault() {
 #[test]
 fn every_file_of_servers_d_is_built_in() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers.d");
-    let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<_> =
+        folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
     let (registry, ..) = registry(&[]);
     let built_in: Vec<_> = registry
@@ -86,7 +92,11 @@ fn managed_definitions_take_the_place_of_the_users() {
     let dirs = dirs(temp.path());
     let managed = dirs.managed.join("servers.d");
     crate::sys::files::create_private_dir(&managed).unwrap();
-    crate::sys::files::atomic_write(&managed.join("a.toml"), b"name = \"theirs\"\ncommand = \"x\"\nlanguages = [\"go\"]\n").unwrap();
+    crate::sys::files::atomic_write(
+        &managed.join("a.toml"),
+        b"name = \"theirs\"\ncommand = \"x\"\nlanguages = [\"go\"]\n",
+    )
+    .unwrap();
     let (registry, errors) = Registry::load(&dirs);
     assert_eq!(errors, []);
     assert_eq!(names(&registry)[0], "local/theirs");

@@ -62,7 +62,10 @@ fn name(def: &Definition, scope: Scope, found: &mut Found) {
         Err(error) => found.add("name", error.to_string()),
         Ok(name) if name.namespace() == Some("builtin") && scope != Scope::Builtin => {
             let own = name.name();
-            found.add("name", format!("`builtin/` is for langport's own: call it `local/{own}`, which `{own}` then means first"));
+            found.add(
+                "name",
+                format!("`builtin/` is for langport's own: call it `local/{own}`, which `{own}` then means first"),
+            );
         }
         Ok(_) => {}
     }
@@ -75,7 +78,10 @@ fn command(def: &Definition, found: &mut Found) {
         found.add("command", "is empty");
     } else if parts().any(|part| part == "..") {
         found.add("command", format!("`{command}` climbs out of a folder: write the path out"));
-    } else if parts().count() > 1 && !["/", "~/", "${"].iter().any(|start| command.starts_with(start)) && !is_drive(command) {
+    } else if parts().count() > 1
+        && !["/", "~/", "${"].iter().any(|start| command.starts_with(start))
+        && !is_drive(command)
+    {
         found.add("command", format!("`{command}` is a relative path: write a bare name, an absolute path, or ~/…"));
     } else if command.contains(char::is_whitespace) && !command.contains('/') && !command.contains('\\') {
         found.add("command", format!("`{command}` is one program, no shell reads it: put its arguments into `args`"));
@@ -89,7 +95,10 @@ fn command(def: &Definition, found: &mut Found) {
                 |port| port.parse::<u16>().is_ok(),
             );
             if !loopback {
-                found.add("address", format!("`{address}` is not `host:port` on this machine (127.0.0.1, [::1], localhost)"));
+                found.add(
+                    "address",
+                    format!("`{address}` is not `host:port` on this machine (127.0.0.1, [::1], localhost)"),
+                );
             }
         }
         _ => {}
@@ -120,7 +129,10 @@ fn languages(def: &Definition, found: &mut Found) {
         let own = def.extensions.values().any(|other| other == id) || !def.filenames.is_empty();
         if !own && !language::is_known(id) {
             let hint = nearest::hint(id, language::known());
-            found.add("languages", format!("`{id}` is no language that files are known to be in{hint}; `extensions` can say which"));
+            found.add(
+                "languages",
+                format!("`{id}` is no language that files are known to be in{hint}; `extensions` can say which"),
+            );
         }
     }
 }
@@ -181,8 +193,14 @@ fn ready(def: &Definition, found: &mut Found) {
 
 fn install(def: &Definition, found: &mut Found) {
     let install = &def.install;
-    let managers = [("npm", &install.npm, "@"), ("pip", &install.pip, "=="), ("cargo", &install.cargo, "@"), ("go", &install.go, "@")];
-    let given: Vec<_> = managers.iter().filter_map(|(name, packages, pin)| Some((*name, packages.as_ref()?, *pin))).collect();
+    let managers = [
+        ("npm", &install.npm, "@"),
+        ("pip", &install.pip, "=="),
+        ("cargo", &install.cargo, "@"),
+        ("go", &install.go, "@"),
+    ];
+    let given: Vec<_> =
+        managers.iter().filter_map(|(name, packages, pin)| Some((*name, packages.as_ref()?, *pin))).collect();
     if given.len() > 1 {
         let names: Vec<_> = given.iter().map(|(name, ..)| *name).collect();
         found.add("install", format!("names more than one package manager ({}): keep one", names.join(", ")));

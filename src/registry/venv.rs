@@ -18,7 +18,8 @@ impl Venv {
             .ancestors()
             .take_while(|dir| ceiling.map_or(*dir == root, |top| dir.starts_with(top)))
             .flat_map(|dir| [dir.join(".venv"), dir.join("venv")]);
-        let path = near.chain(active.map(PathBuf::from)).find(|dir| dir.is_absolute() && dir.join("pyvenv.cfg").is_file())?;
+        let path =
+            near.chain(active.map(PathBuf::from)).find(|dir| dir.is_absolute() && dir.join("pyvenv.cfg").is_file())?;
         Some(Self { site_packages: site_packages(&path), path })
     }
 }
@@ -34,7 +35,11 @@ fn site_packages(venv: &Path) -> Option<PathBuf> {
         let version: (u32, u32) = (major.parse().ok()?, minor.trim_end_matches('t').parse().ok()?);
         Some((version, entry.path().join("site-packages")))
     });
-    versioned.filter(|(_, path)| path.is_dir()).max().map(|(_, path)| path).or_else(|| windows.is_dir().then_some(windows))
+    versioned
+        .filter(|(_, path)| path.is_dir())
+        .max()
+        .map(|(_, path)| path)
+        .or_else(|| windows.is_dir().then_some(windows))
 }
 
 #[cfg(test)]

@@ -83,25 +83,31 @@ impl Item {
             Self::Problem(problem) => problem_text(problem, before),
             Self::Hover(hover) => hover_text(hover),
             Self::Place(place) => place_text(place, before, style),
-            Self::Completion(item) => join([
-                format!("  {}", item.label),
-                item.kind.clone(),
-                item.detail.clone().unwrap_or_default(),
-                item.insert.as_ref().map(|insert| format!("inserts {insert}")).unwrap_or_default(),
-                if item.deprecated { "deprecated".to_owned() } else { String::new() },
-            ]),
+            Self::Completion(item) => behind(
+                2,
+                &[
+                    item.label.clone(),
+                    item.kind.clone(),
+                    item.detail.clone().unwrap_or_default(),
+                    item.insert.as_ref().map(|insert| format!("inserts {insert}")).unwrap_or_default(),
+                    if item.deprecated { "deprecated".to_owned() } else { String::new() },
+                ],
+            ),
             Self::Signature(signature) => signature_text(signature, style),
             Self::Symbol(symbol) => {
                 let hidden = if symbol.hidden > 0 { format!("(+{} inside)", symbol.hidden) } else { String::new() };
-                join([
-                    format!("{}{} {} {}", pad(symbol.depth), symbol.line, symbol.kind, symbol.name),
-                    symbol.detail.clone().unwrap_or_default(),
-                    hidden,
-                ])
+                behind(
+                    deep(symbol.depth),
+                    &[
+                        words(&[&symbol.line.to_string(), &symbol.kind, &symbol.name]),
+                        symbol.detail.clone().unwrap_or_default(),
+                        hidden,
+                    ],
+                )
             }
-            Self::Found(found) => join([
+            Self::Found(found) => join(&[
                 at(&found.file, found.line, found.column),
-                format!("{} {}", found.kind, found.name),
+                words(&[&found.kind, &found.name]),
                 found.container.as_ref().map(|container| format!("in {container}")).unwrap_or_default(),
             ]),
             Self::Tree(tree) => tree_text(tree),
@@ -119,35 +125,46 @@ fn at(file: &str, line: u32, column: u32) -> String {
     format!("{file}:{line}:{column}")
 }
 
-fn pad(depth: u32) -> String {
-    " ".repeat(2 + 2 * depth.min(DEPTH) as usize)
+/// Spaces before an item at this depth.
+fn deep(depth: u32) -> usize {
+    2 + 2 * depth.min(DEPTH) as usize
 }
 
-/// The parts that are not empty, two spaces apart.
-fn join<const N: usize>(parts: [String; N]) -> String {
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+/// The parts behind spaces that stand whatever the parts are.
+fn behind<const N: usize>(spaces: usize, parts: &[String; N]) -> String {
+    format!("{:spaces$}{}", "", join(parts))
+}
+
+/// The parts that are not blank, two spaces apart.
+fn join<const N: usize>(parts: &[String; N]) -> String {
+    let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
     parts.join("  ")
 }
 
+/// The words that are not empty, a space apart.
+fn words(words: &[&str]) -> String {
+    let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 fn problem_text(problem: &Problem, before: Option<&Item>) -> String {
-    let mut tag = [problem.source.as_deref(), problem.code.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let mut tag =
+        [problem.source.as_deref(), problem.code.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
     if !tag.is_empty() {
         tag = format!("[{tag}]");
     }
     let message = if problem.message.is_empty() { "(no message)" } else { &problem.message };
-    let mut out = join([
-        at(&problem.file, problem.line, problem.column),
-        format!("{}: {message}", problem.severity),
-        tag,
-    ]);
-    let shown = matches!(before, Some(Item::Problem(other)) if other.file == problem.file && other.line == problem.line);
+    let mut out =
+        join(&[at(&problem.file, problem.line, problem.column), format!("{}: {message}", problem.severity), tag]);
+    let shown =
+        matches!(before, Some(Item::Problem(other)) if other.file == problem.file && other.line == problem.line);
     if let Some(text) = problem.text.as_ref().filter(|text| !shown && !text.is_empty()) {
         out.push_str("\n  ");
         out.push_str(text);
     }
     for place in &problem.related {
         out.push_str("\n    ");
-        out.push_str(&join([at(&place.file, place.line, place.column), place.message.clone()]));
+        out.push_str(&join(&[at(&place.file, place.line, place.column), place.message.clone()]));
     }
     out
 }
@@ -175,7 +192,7 @@ fn place_text(place: &Place, before: Option<&Item>, style: Style) -> String {
         let head = format!("{}{role}", at(&place.file, place.line, place.column));
         return if text.is_empty() { head } else { format!("{head}\n  {text}") };
     }
-    let row = join([format!("  {}:{}{role}", place.line, place.column), text]);
+    let row = join(&[format!("  {}:{}{role}", place.line, place.column), text]);
     match before {
         Some(Item::Place(other)) if other.file == place.file => row,
         _ => format!("{}\n{row}", place.file),
@@ -221,16 +238,19 @@ fn tree_text(tree: &TreeLine) -> String {
         (false, true) => format!("at {}, … ({} in all)", shown.join(", "), tree.sites.len()),
         (false, false) => format!("at {}", shown.join(", ")),
     };
-    join([
-        format!("{}{} {}", pad(tree.depth), tree.kind, tree.name),
-        at(&tree.file, tree.line, tree.column),
-        sites,
-        if tree.repeated { "(shown above)".to_owned() } else { String::new() },
-    ])
+    behind(
+        deep(tree.depth),
+        &[
+            words(&[&tree.kind, &tree.name]),
+            at(&tree.file, tree.line, tree.column),
+            sites,
+            if tree.repeated { "(shown above)".to_owned() } else { String::new() },
+        ],
+    )
 }
 
 fn status_text(status: &StatusLine) -> String {
-    let mut out = join([status.name.clone(), status.state.clone(), format!("({})", status.scope)]);
+    let mut out = join(&[status.name.clone(), status.state.clone(), format!("({})", status.scope)]);
     let mut row = String::new();
     for fact in &status.facts {
         let text = format!("{}: {}", fact.label, fact.value);
@@ -343,11 +363,13 @@ fn clean_tree(tree: &TreeLine) -> TreeLine {
 fn clean_status(status: &StatusLine) -> StatusLine {
     let skip = status.output.len().saturating_sub(OUTPUT);
     let facts = status.facts.iter().take(FACTS);
+    let facts = facts.map(|fact| Fact { label: line(&fact.label, SHORT), value: line(&fact.value, MESSAGE) });
+    let output = status.output.iter().skip(skip).map(|text| line(text, NAME));
     StatusLine {
         name: line(&status.name, NAME),
         scope: line(&status.scope, SHORT),
         state: line(&status.state, NAME),
-        facts: facts.map(|fact| Fact { label: line(&fact.label, SHORT), value: line(&fact.value, MESSAGE) }).collect(),
-        output: status.output.iter().skip(skip).map(|text| line(text, NAME)).collect(),
+        facts: facts.filter(|fact| !fact.value.is_empty()).collect(),
+        output: output.filter(|text| !text.is_empty()).collect(),
     }
 }

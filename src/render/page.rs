@@ -111,11 +111,8 @@ impl<'a> Page<'a> {
         if shown == 0 || offset == 0 && self.whole(shown) {
             return None;
         }
-        let part = if offset == 0 {
-            number(shown)
-        } else {
-            format!("{}–{}", number(offset + 1), number(offset + shown))
-        };
+        let part =
+            if offset == 0 { number(shown) } else { format!("{}–{}", number(offset + 1), number(offset + shown)) };
         let line = format!("… {part} of {} shown", number(self.total));
         Some(match self.cursor(shown) {
             Some(cursor) => format!("{line}; more: cursor \"{cursor}\""),
@@ -167,20 +164,26 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Cuts the texts of a value that is over the budget on its own, the longest ones first.
+/// Cuts a value that is over the budget on its own: its long texts and lists first, a file's name last.
 fn cut(value: &mut Value, room: usize) {
     let mut cap = room.max(1);
     while length(&value.to_string()) > room && cap > 1 {
         cap = cap * 3 / 4;
-        cut_texts(value, cap);
+        cut_parts(value, cap);
     }
 }
 
-fn cut_texts(value: &mut Value, cap: usize) {
+fn cut_parts(value: &mut Value, cap: usize) {
     match value {
         Value::String(text) => *text = shorten(text, cap),
-        Value::Array(list) => list.iter_mut().for_each(|value| cut_texts(value, cap)),
-        Value::Object(map) => map.values_mut().for_each(|value| cut_texts(value, cap)),
+        Value::Array(list) => {
+            list.truncate(cap.max(1));
+            list.iter_mut().for_each(|value| cut_parts(value, cap));
+        }
+        Value::Object(map) => {
+            let parts = map.iter_mut().filter(|(key, _)| *key != "file" || cap < 32);
+            parts.for_each(|(_, value)| cut_parts(value, cap));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

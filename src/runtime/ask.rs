@@ -3,7 +3,10 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, sleep_until},
+};
 
 use crate::protocol::{
     Method, RequestError, Response, Support,
@@ -112,10 +115,16 @@ impl Session {
                 return standing;
             }
             // A little past the point where silence alone decides.
-            let wake = end.min(*until + Duration::from_millis(1)).saturating_duration_since(now);
-            if let Ok(Err(_)) = timeout(wake, news.changed()).await {
-                return standing;
-            }
+            self.wait_news(&mut news, end.min(*until + Duration::from_millis(1))).await;
+        }
+    }
+
+    /// Waits for something new from the server, for its end, or until a point in time.
+    pub(super) async fn wait_news(&self, news: &mut watch::Receiver<u64>, until: Instant) {
+        tokio::select! {
+            _ = news.changed() => {}
+            _ = self.wire.closed() => {}
+            () = sleep_until(until) => {}
         }
     }
 

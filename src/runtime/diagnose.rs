@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::json;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::{
     protocol::{
@@ -45,27 +45,54 @@ impl Session {
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
         let mode = self.entry.def.diagnostics.mode;
-        let news = self.heard.news();
+        let mut news = self.heard.news();
+        let (mut retriggered, mut confirmed) = (false, false);
         loop {
+            news.mark_unchanged();
             // Decided anew each time: servers register pulling late, twice, and take it back.
             let identifiers = self.identifiers(question, mode);
             if !identifiers.is_empty() {
                 return self.pull(ground, question, focus, identifiers).await;
             }
             match self.push_verdict(&focus, question) {
+                Judged::Now(Verdict::Unconfirmed, _) if !confirmed && self.can_confirm() => {
+                    confirmed = true;
+                    let (told, proven) = self.confirm(ground, question, focus).await?;
+                    focus = told;
+                    if proven {
+                        return Ok(self.confirmed(&focus, question));
+                    }
+                }
                 Judged::Now(verdict, reason) => return Ok(self.reply(&focus, verdict, reason)),
+                Judged::Wait(_) if !retriggered && self.depends_on_older(&focus) => {
+                    retriggered = true;
+                    focus = self.retrigger(ground, focus)?;
+                }
                 Judged::Never(shortfall) => return Err(shortfall),
                 Judged::Wait(until) => {
                     if self.wire.is_closed() {
                         return Err(self.died());
                     }
-                    let mut news = news.clone();
-                    news.mark_unchanged();
-                    let wake = until.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
-                    let _ = timeout(wake, news.changed()).await;
+                    self.wait_news(&mut news, until + Duration::from_millis(1)).await;
                 }
             }
         }
+    }
+
+    /// The server has said that it has looked at everything: its last list is the truth.
+    fn confirmed(&self, focus: &Focus, question: &Question) -> Reply {
+        self.heard.record().verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
+        match self.push_verdict(focus, question) {
+            Judged::Now(verdict, reason) => self.reply(focus, verdict, reason),
+            Judged::Wait(_) | Judged::Never(_) => self.reply(focus, Verdict::Fresh, None),
+        }
+    }
+
+    /// Whether a list of this very text is there, from before something else changed.
+    fn depends_on_older(&self, focus: &Focus) -> bool {
+        let record = self.heard.record();
+        record.store.pushed(&focus.path).is_some_and(|list| list.version.is_none_or(|v| v == focus.sent.version) && list.at < record.epoch_at)
+            && focus.sent.at < record.epoch_at
     }
 
     fn identifiers(&self, question: &Question, mode: DiagnosticMode) -> Vec<Option<String>> {
@@ -149,7 +176,7 @@ impl Session {
         }
         let at_work = record.readiness.at_work(now);
         let usual = record.store.usual_delay();
-        let state = record.store.push_state(&focus.path, focus.sent, now);
+        let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
         let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
         let over = now >= end;
         match state {
@@ -201,8 +228,9 @@ impl Session {
         let mut lists = record.store.reports(&focus.path, focus.sent.version);
         let mut total: usize = lists.iter().map(|(_, total)| total).sum();
         if let Some(pushed) = record.store.pushed(&focus.path) {
-            let old = matches!(record.store.push_state(&focus.path, focus.sent, Instant::now()), Push::Older);
-            if !old || matches!(verdict, Verdict::Stale | Verdict::Unconfirmed) {
+            let old = matches!(record.store.push_state(&focus.path, focus.sent, record.epoch_at, Instant::now()), Push::Older);
+            let proven = record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch));
+            if !old || proven || matches!(verdict, Verdict::Stale | Verdict::Unconfirmed) {
                 total += pushed.total;
                 lists.push((pushed.items.clone(), pushed.total));
             }

@@ -27,6 +27,16 @@ pub enum Notice {
     Close { path: PathBuf },
 }
 
+/// What makes a server look again at a text that has not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nudge {
+    /// A change to the same text, under a new version.
+    Change,
+    Save,
+    /// Closed and opened again, under a new version.
+    Reopen,
+}
+
 /// How a server wants to hear of documents (LSP `TextDocumentSyncOptions`, all of its forms resolved).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyncRules {
@@ -121,6 +131,32 @@ impl Documents {
             out.push(Notice::Save { path: path.to_owned(), text: rules.save_text.then(|| text.text.clone()) });
         }
         true
+    }
+
+    /// Tells a file again that is open and stands as it was told.
+    pub fn again(&mut self, path: &Path, text: &Text, nudge: Nudge, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) {
+        let Some(document) = self.open.get_mut(path) else { return };
+        let wanted = rules(&document.language, path);
+        if nudge != Nudge::Save {
+            self.version += 1;
+            document.version = self.version;
+            document.hash = text.hash;
+            document.serial = text.serial;
+        }
+        document.told = now;
+        let (version, whole) = (document.version, text.text.clone());
+        match nudge {
+            Nudge::Change if wanted.change => out.push(Notice::Change { path: path.to_owned(), version, text: whole }),
+            Nudge::Save if wanted.save => {
+                out.push(Notice::Save { path: path.to_owned(), text: wanted.save_text.then_some(whole) });
+            }
+            Nudge::Reopen if wanted.open_close => {
+                out.push(Notice::Close { path: path.to_owned() });
+                let language = document.language.clone();
+                out.push(Notice::Open { path: path.to_owned(), language, version, text: whole });
+            }
+            Nudge::Change | Nudge::Save | Nudge::Reopen => {}
+        }
     }
 
     /// The file is gone or no longer to be served.

@@ -48,6 +48,8 @@ pub struct Record {
     pub sent: HashMap<PathBuf, Sent>,
     /// Counts what was told to the server about files: an answer older than the count may be about older files.
     pub epoch: u64,
+    /// When the epoch last rose.
+    pub epoch_at: Instant,
     /// Counts the server's requests to pull diagnostics anew.
     pub refreshes: u64,
     /// Last log and show messages: untrusted.
@@ -65,6 +67,7 @@ impl Heard {
             store: Store::default(),
             sent: HashMap::new(),
             epoch: 0,
+            epoch_at: Instant::now(),
             refreshes: 0,
             log: VecDeque::new(),
             verified: HashMap::new(),
@@ -108,8 +111,9 @@ impl Record {
             // The echo of our own didClose: it says nothing about the file.
             return;
         }
-        self.store.push(path, Pushed { items, total, version, at: Instant::now() }, sent);
-        self.verified.remove(path);
+        // What comes after a list has been found complete tells nothing of how long a check takes.
+        let usual = self.verified.remove(path).is_none();
+        self.store.push(path, Pushed { items, total, version, at: Instant::now() }, sent.filter(|_| usual));
     }
 }
 

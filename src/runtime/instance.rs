@@ -152,6 +152,10 @@ impl Instance {
             let _hold = session.hold();
             match session.ask(ground, question).await {
                 Err(Shortfall::Died { .. }) if again && !question.left().is_zero() => again = false,
+                Err(Shortfall::Died { .. }) => {
+                    session.settle_death().await;
+                    return Err(session.died());
+                }
                 Err(Shortfall::Outrun) if again => {
                     again = false;
                     self.reset().await;

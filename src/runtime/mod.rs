@@ -9,6 +9,7 @@ pub mod ground;
 pub mod heard;
 mod hierarchy;
 pub mod instance;
+mod nudge;
 pub mod pool;
 pub mod query;
 pub mod readiness;

@@ -29,7 +29,7 @@ use crate::{
 };
 
 use super::{
-    documents::{Documents, Notice, SyncRules, Text},
+    documents::{Documents, Notice, Nudge, SyncRules, Text},
     ground::Ground,
     heard::Heard,
     query::Shortfall,
@@ -137,7 +137,12 @@ impl Session {
         let mut found = None;
         if let Some((path, language)) = focus {
             let snapshot = ground.read(path)?;
+            let told = notices.len();
             desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+            let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
+            if opened && self.entry.def.diagnostics.on_save {
+                desk.documents.again(path, &text_of(&snapshot), Nudge::Save, &rules, now, &mut notices);
+            }
             found = Some((path.to_owned(), ground.lines(&snapshot)));
         }
         let watched = self.watched(&changes.events);
@@ -145,12 +150,29 @@ impl Session {
             // Files came or went: some servers count them only when asked for the second time.
             self.agreed.store(false, Ordering::Relaxed);
         }
-        let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents);
+        let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
         self.tell(&watched, &notices)?;
         Ok(found.and_then(|(path, lines)| {
             let sent = desk.documents.told(&path)?;
             Some(Focus { path, sent, lines, epoch })
         }))
+    }
+
+    /// Tells a text again that the server knows already, so that it looks again.
+    ///
+    /// # Errors
+    /// When the server is gone.
+    pub(super) fn tell_again(&self, snapshot: &Snapshot, nudge: Nudge, now: Instant) -> Result<(), SyncError> {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = |language: &str, path: &Path| self.rules(language, path);
+        let mut notices = Vec::new();
+        desk.documents.again(&snapshot.path, &text_of(snapshot), nudge, &rules, now, &mut notices);
+        let mut record = self.heard.record();
+        if let Some(sent) = desk.documents.told(&snapshot.path) {
+            record.sent.insert(snapshot.path.to_path_buf(), sent);
+        }
+        drop(record);
+        self.tell(&[], &notices)
     }
 
     fn rules(&self, language: &str, path: &Path) -> SyncRules {
@@ -164,7 +186,7 @@ impl Session {
     }
 
     /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
-    fn note_sent(&self, notices: &[Notice], watched: bool, documents: &Documents) -> u64 {
+    fn note_sent(&self, notices: &[Notice], watched: bool, documents: &Documents, now: Instant) -> u64 {
         let mut record = self.heard.record();
         for notice in notices {
             match notice {
@@ -182,6 +204,7 @@ impl Session {
         }
         if watched || !notices.is_empty() {
             record.epoch += 1;
+            record.epoch_at = now;
         }
         record.epoch
     }

@@ -42,7 +42,7 @@ pub struct Sent {
 pub enum Push {
     /// Nothing has come for this file since the server started.
     Never,
-    /// Only lists of older texts.
+    /// Only lists of older texts, or from before something that the file may depend on changed.
     Older,
     /// A list of this text; how long ago it came.
     Current { quiet: Duration, empty: bool, versioned: bool },
@@ -58,12 +58,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes a pushed list. `told` is what the server knows of the file at that moment; a list for a version that is
-    /// not the newest told is kept only while there is nothing better.
+    /// Takes a pushed list; one for an older version than the list that is there comes too late. `told` is what the
+    /// server knows of the file at that moment, where its delay is to be learnt from.
     pub fn push(&mut self, path: &Path, list: Pushed, told: Option<Sent>) {
         self.ever = true;
-        if let (Some(version), Some(told)) = (list.version, told)
-            && version < told.version
+        if let Some(version) = list.version
             && self.pushed.get(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
         {
             return;
@@ -107,14 +106,16 @@ impl Store {
         self.pushed.get(path)
     }
 
-    /// Where the pushed list of `path` stands against `told`. Lists without version count by order and time alone.
-    pub fn push_state(&self, path: &Path, told: Sent, now: Instant) -> Push {
+    /// Where the pushed list of `path` stands against `told`, and against `changed`, the time of the last change that
+    /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
+    /// order and time alone.
+    pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
         match self.pushed.get(path) {
             None => Push::Never,
             Some(list) => {
                 let current = match list.version {
-                    Some(version) => version == told.version,
-                    None => list.at > told.at,
+                    Some(version) => version == told.version && list.at >= changed,
+                    None => list.at > told.at && list.at >= changed,
                 };
                 if current {
                     Push::Current {
@@ -198,14 +199,24 @@ mod tests {
         let path = Path::new("/w/a.py");
         let told = Sent { version: 2, at: t };
         store.push(path, list(&["old"], Some(1), t + Duration::from_millis(5)), Some(told));
-        assert_eq!(store.push_state(path, told, t + Duration::from_millis(9)), Push::Older);
+        assert_eq!(store.push_state(path, told, t, t + Duration::from_millis(9)), Push::Older);
         store.push(path, list(&[], Some(2), t + Duration::from_millis(10)), Some(told));
         assert_eq!(
-            store.push_state(path, told, t + Duration::from_millis(30)),
+            store.push_state(path, told, t, t + Duration::from_millis(30)),
             Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true }
         );
         store.push(path, list(&["old"], Some(1), t + Duration::from_millis(40)), Some(told));
         assert!(store.pushed(path).unwrap().items.is_empty(), "a late list of version 1 does not replace version 2's");
+    }
+
+    #[test]
+    fn a_change_elsewhere_makes_a_list_old() {
+        let t = Instant::now();
+        let mut store = Store::default();
+        let (path, told) = (Path::new("/w/b.py"), Sent { version: 3, at: t });
+        store.push(path, list(&[], Some(3), t + Duration::from_millis(5)), Some(told));
+        let changed = t + Duration::from_millis(6);
+        assert_eq!(store.push_state(path, told, changed, t + Duration::from_secs(1)), Push::Older);
     }
 
     #[test]
@@ -214,8 +225,8 @@ mod tests {
         let mut store = Store::default();
         let path = Path::new("/w/a.py");
         store.push(path, list(&["x"], None, t), None);
-        assert_eq!(store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t + Duration::from_millis(2)), Push::Older);
-        assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t), Push::Never);
+        assert_eq!(store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t, t + Duration::from_millis(2)), Push::Older);
+        assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t, t), Push::Never);
     }
 
     #[test]

@@ -71,16 +71,20 @@ mod tests {
             &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "relative"), ("LANGPORT_DATA_DIR", "/d")],
             &expect!["/c/langport /h/.local/state/langport /d"],
         );
-        check(&[("HOME", "/h"), ("LANGPORT_CONFIG_DIR", "")], &expect![
-            "/h/.config/langport /h/.local/state/langport /h/.local/share/langport"
-        ]);
+        check(
+            &[("HOME", "/h"), ("LANGPORT_CONFIG_DIR", "")],
+            &expect!["/h/.config/langport /h/.local/state/langport /h/.local/share/langport"],
+        );
     }
 
     #[test]
     fn no_home() {
-        check(&[], &expect![
-            "no place for langport's configuration: set HOME, XDG_CONFIG_HOME or LANGPORT_CONFIG_DIR to an absolute path"
-        ]);
+        check(
+            &[],
+            &expect![
+                "no place for langport's configuration: set HOME, XDG_CONFIG_HOME or LANGPORT_CONFIG_DIR to an absolute path"
+            ],
+        );
         check(
             &[("LANGPORT_CONFIG_DIR", "/c"), ("LANGPORT_STATE_DIR", "/s"), ("LANGPORT_DATA_DIR", "/d")],
             &expect!["/c /s /d"],

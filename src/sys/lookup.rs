@@ -13,10 +13,7 @@ pub enum LookupError {
     Relative(String),
     /// An absolute path that leads to no program.
     #[error("{path} {why}", path = path.display())]
-    Unusable {
-        path: PathBuf,
-        why: &'static str,
-    },
+    Unusable { path: PathBuf, why: &'static str },
     /// A bare name that no folder has.
     #[error("no program `{name}` in {}{}", list(searched), passed_over(refused))]
     NotFound {
@@ -169,9 +166,11 @@ mod tests {
             "no program `evil` in BASE/bin, BASE/linked (passed over, because it lies inside the workspace: BASE/bin/evil)"
         ]);
         f.check("good", &["ws/node_modules/.bin", "bin"], &expect!["BASE/bin/good"]);
-        f.check("./evil", &["bin"], &expect![
-            "`./evil` is a relative path: give a bare name, an absolute path or one that begins with `~/`"
-        ]);
+        f.check(
+            "./evil",
+            &["bin"],
+            &expect!["`./evil` is a relative path: give a bare name, an absolute path or one that begins with `~/`"],
+        );
     }
 
     #[test]

@@ -10,12 +10,50 @@ use super::{env::Env, process::Spawn};
 
 /// Variables that a package manager needs to reach its registry, also from behind a proxy or a mirror.
 const NAMES: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TMP", "TEMP", "TZ", "NO_COLOR",
-    "ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "FTP_PROXY",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
-    "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "GOINSECURE", "GOFLAGS", "GOPATH", "GOMODCACHE",
-    "GOCACHE", "GOTOOLCHAIN", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "SYSTEMROOT", "APPDATA",
-    "LOCALAPPDATA", "USERPROFILE", "PATHEXT",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "TZ",
+    "NO_COLOR",
+    "ALL_PROXY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "FTP_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_SSL_CAINFO",
+    "GOPROXY",
+    "GOSUMDB",
+    "GONOSUMDB",
+    "GONOPROXY",
+    "GOPRIVATE",
+    "GOINSECURE",
+    "GOFLAGS",
+    "GOPATH",
+    "GOMODCACHE",
+    "GOCACHE",
+    "GOTOOLCHAIN",
+    "GOROOT",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SYSTEMROOT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "PATHEXT",
 ];
 
 /// Families of such variables, by their beginning.
@@ -59,8 +97,10 @@ mod tests {
 
     #[test]
     fn mirrors_pass_and_everything_else_stays() {
-        let given = ["PATH", "pip_index_url", "npm_config_registry", "https_proxy", "SSL_CERT_FILE", "GOPROXY", "LC_ALL"];
-        let kept_back = ["NODE_OPTIONS", "LD_PRELOAD", "GITHUB_TOKEN", "OTEL_EXPORTER", "DYLD_INSERT_LIBRARIES", "PYTHONPATH"];
+        let given =
+            ["PATH", "pip_index_url", "npm_config_registry", "https_proxy", "SSL_CERT_FILE", "GOPROXY", "LC_ALL"];
+        let kept_back =
+            ["NODE_OPTIONS", "LD_PRELOAD", "GITHUB_TOKEN", "OTEL_EXPORTER", "DYLD_INSERT_LIBRARIES", "PYTHONPATH"];
         let env = tool_env(&given.iter().chain(&kept_back).map(|&name| (name, "x")).collect());
         let names: BTreeSet<_> = env.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, BTreeSet::from(given));

@@ -189,8 +189,7 @@ mod linux {
 
         /// Waits for a signal or, if `listen`, for langport.
         fn wait(&self, timeout: Option<Duration>, listen: bool) -> (bool, bool) {
-            let mut fds =
-                [PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.socket, PollFlags::IN)];
+            let mut fds = [PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.socket, PollFlags::IN)];
             let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
             let watched = if listen { &mut fds[..] } else { &mut fds[..1] };
             poll(watched, timeout.as_ref()).ok();

@@ -143,9 +143,9 @@ impl Disk {
         if let Some(old) = &old {
             cache.bytes -= old.snapshot.text.len();
         }
-        let same = old.map(|old| old.snapshot).filter(|old| {
-            old.hash == contents.hash && *old.text == *contents.text && old.bom == contents.bom
-        });
+        let same = old
+            .map(|old| old.snapshot)
+            .filter(|old| old.hash == contents.hash && *old.text == *contents.text && old.bom == contents.bom);
         let snapshot = match same {
             Some(same) if same.identity == contents.identity => same,
             // Written again, but nothing in it changed: the serial, by which others remember it, stays.

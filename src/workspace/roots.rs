@@ -68,9 +68,8 @@ impl Roots {
         let mut roots: Vec<Root> = Vec::new();
         for given in paths {
             let given = given.as_ref();
-            let path = given
-                .canonicalize()
-                .map_err(|source| RootError::Unreachable { path: given.to_owned(), source })?;
+            let path =
+                given.canonicalize().map_err(|source| RootError::Unreachable { path: given.to_owned(), source })?;
             if !path.is_dir() {
                 return Err(RootError::NotAFolder(path));
             }

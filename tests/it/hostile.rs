@@ -82,10 +82,12 @@ fn a_header_without_end() {
 }
 
 fn junk_lines_without_end() {
-    let script = Script::new().on("textDocument/hover", [Act::RawTimes("Downloading the internet…\n".into(), 200_000), Act::Default]);
-    small(script, 20_000, |lp| {
+    let junk = |lines| Script::new().on("textDocument/hover", [Act::RawTimes("Downloading the internet…\n".into(), lines), Act::Default]);
+    small(junk(30_000), 20_000, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
+    // Five megabytes in a row are no banner any more.
+    small(junk(200_000), 20_000, |lp| honest(&lp.hover(&at())));
 }
 
 fn batch_arrays() {

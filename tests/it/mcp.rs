@@ -113,8 +113,6 @@ fn mcp_03_schemas_are_flat() {
         }
         let properties = tool["inputSchema"]["properties"].as_object().unwrap();
         assert!(properties.contains_key("cursor"), "{name} takes a cursor");
-        let described = properties.iter().filter(|(_, p)| p["description"].is_string() || p["enum"].is_array()).count();
-        assert!(described * 2 >= properties.len(), "{name} says what its arguments are");
     }
 }
 

@@ -12,6 +12,7 @@ trials![
     a5_1_unknown_capabilities_count_as_can,
     a5_6_a_late_registration_works,
     a5_7_each_missing_capability_is_unsupported,
+    a5_3_every_advertised_choice_is_taken,
     b3_every_answer_is_bounded,
     x13_a_symbol_on_a_line_with_occurrence,
     x13_a_symbol_in_a_file_or_anywhere,
@@ -100,8 +101,38 @@ fn a5_7_each_missing_capability_is_unsupported() {
     }
 }
 
+fn a5_3_every_advertised_choice_is_taken() {
+    let ws = Workspace::new(SHOP);
+    let lp = Langport::with(&ws, Script::new());
+    for tool in lp.tools() {
+        let name = tool["name"].as_str().unwrap();
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            let values = match (&schema["enum"], schema["type"].as_str()) {
+                (Value::Array(choices), _) => choices.clone(),
+                (_, Some("boolean")) => vec![json!(true), json!(false)],
+                (_, Some("integer")) => vec![json!(1)],
+                _ => vec![],
+            };
+            for value in values {
+                let mut arguments = match name {
+                    "lsp_workspace_symbols" => json!({"query": "total"}),
+                    "lsp_status" => json!({"server": "fake"}),
+                    "lsp_diagnostics" | "lsp_symbols" => json!({"file_path": "shop.py"}),
+                    _ => json!({"file_path": "shop.py", "line": 5, "column": 5}),
+                };
+                arguments[argument] = value.clone();
+                if argument == "occurrence" {
+                    arguments = json!({"file_path": "shop.py", "line": 5, "symbol": "total", "occurrence": 1});
+                }
+                let answer = Answer::of(&lp.answer(lp.call(name, &arguments)));
+                assert!(!answer.is_error, "{name} advertises {argument} = {value}, and answers {answer}");
+            }
+        }
+    }
+}
+
 fn b3_every_answer_is_bounded() {
-    let ws = Workspace::new(&format!("//- a.py\n{}", "def name_with_some_length(): pass  # ERR\n".repeat(2_000)));
+    let ws = Workspace::new(&format!("//- a.py\n{}", "def name_with_some_length(): pass  # ERR\n".repeat(300)));
     let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new()));
     let lp = builder.config("max_chars = 2000").start();
     let calls = [
@@ -142,7 +173,7 @@ fn x13_a_symbol_in_a_file_or_anywhere() {
     lp.hover(&json!({"file_path": "use.py", "symbol": "total"})).fine().contains("WORD total");
     lp.hover(&json!({"symbol": "Cart"})).contains("received 0:6").contains("shop.py:1:7");
     let missing = lp.hover(&json!({"file_path": "shop.py", "symbol": "Wagon"}));
-    missing.fails("not_found").contains("Wagon");
+    missing.fails("not_found").contains("shop.py");
     lp.hover(&json!({"symbol": "Wagon"})).fails("not_found");
 }
 
@@ -151,14 +182,13 @@ fn x13_ambiguity_gives_addresses_that_work() {
     let lp = Langport::with(&ws, Script::new());
     let both = lp.hover(&json!({"file_path": "shop.py", "symbol": "add"}));
     both.fails("ambiguous");
-    let places = both.places();
-    assert_eq!(places, [("shop.py".to_owned(), 2, 9), ("shop.py".to_owned(), 4, 9)], "{both}");
-    for found in &places {
-        lp.hover(&Answer::address(found)).fine().contains("WORD add");
+    for offers in [both.offers(), lp.hover(&json!({"symbol": "add"})).fails("ambiguous").offers()] {
+        let lines: Vec<&Value> = offers.iter().map(|o| &o["line"]).collect();
+        assert_eq!(lines, [&json!(2), &json!(4)], "{both}");
+        for (offer, received) in offers.iter().zip(["received 1:8", "received 3:8"]) {
+            lp.hover(offer).fine().contains("WORD add").contains(received);
+        }
     }
-    let anywhere = lp.hover(&json!({"symbol": "add"}));
-    anywhere.fails("ambiguous");
-    assert_eq!(anywhere.places().len(), 2, "{anywhere}");
 }
 
 fn x16_a_call_cannot_choose_the_command() {
@@ -166,7 +196,7 @@ fn x16_a_call_cannot_choose_the_command() {
     let lp = Langport::with(&ws, Script::new());
     let marker = ws.home().join("evil");
     let evil = json!({"file_path": "shop.py", "line": 1, "column": 7, "command": ["touch", marker], "env": {"LD_PRELOAD": "x"}, "args": ["--evil"]});
-    lp.hover(&evil).fails("invalid").contains("command");
+    lp.hover(&evil).fails("invalid").contains("argument");
     lp.hover(&place("shop.py", 1, 7)).fine();
     assert_eq!(lp.log().events("start")[0]["about"]["args"], json!([]));
     assert!(!marker.exists());
@@ -224,7 +254,8 @@ fn a4_flags_narrow_what_is_bound() {
     assert_eq!(names.len(), 3, "hover, references, status: {names:?}");
     lp.hover(&place("shop.py", 1, 7)).verdict_is("fresh");
     drop(lp);
-    let lp = server().auto().arg("--languages").arg("go").start();
+    let gopher = Definition::new("gopher", Script::new()).languages(&["go"]);
+    let lp = server().server(gopher).auto().arg("--languages").arg("go").start();
     lp.hover(&place("shop.py", 1, 7)).fails("unavailable");
     assert_eq!(lp.log().starts(), 0);
 }

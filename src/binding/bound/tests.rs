@@ -10,8 +10,14 @@ fn registry(lines: &[&str]) -> Registry {
         let mut next = || words.next().unwrap();
         let (name, language, role, rest) = (next(), next(), next(), words.next());
         let group = rest.map(|group| format!("group = \"{group}\"\n")).unwrap_or_default();
-        let text = format!("name = \"{name}\"\ncommand = \"x\"\nlanguages = [\"{language}\"]\nrole = \"{role}\"\n{group}");
-        Entry { def: toml::from_str(&text).unwrap(), name: name.parse().unwrap(), source: Source::Builtin("x"), scope: Scope::Builtin }
+        let text =
+            format!("name = \"{name}\"\ncommand = \"x\"\nlanguages = [\"{language}\"]\nrole = \"{role}\"\n{group}");
+        Entry {
+            def: toml::from_str(&text).unwrap(),
+            name: name.parse().unwrap(),
+            source: Source::Builtin("x"),
+            scope: Scope::Builtin,
+        }
     }))
 }
 
@@ -55,13 +61,23 @@ fn of_alternatives_the_first_that_is_here_serves() {
 #[test]
 fn what_is_named_serves_in_that_order() {
     let explicit = |names: &[&str]| Binding::Explicit(names.iter().map(|&name| name.to_owned()).collect());
-    check(&explicit(&["ty", "ruff", "builtin/pyright", "ty"]), &[], &[], &expect!["ty also pyright linters ruff alternatives  absent "]);
+    check(
+        &explicit(&["ty", "ruff", "builtin/pyright", "ty"]),
+        &[],
+        &[],
+        &expect!["ty also pyright linters ruff alternatives  absent "],
+    );
     check(&explicit(&["gopls"]), &["gopls"], &[], &expect!["- also  linters  alternatives  absent "]);
 }
 
 #[test]
 fn languages_bind_what_serves_them_and_no_other_file() {
-    check(&Binding::Languages(vec!["python".to_owned()]), &["ty"], &[], &expect!["ty also  linters  alternatives pyright absent ruff"]);
+    check(
+        &Binding::Languages(vec!["python".to_owned()]),
+        &["ty"],
+        &[],
+        &expect!["ty also  linters  alternatives pyright absent ruff"],
+    );
     check(&Binding::Languages(vec!["go".to_owned()]), &["ty"], &[], &expect!["- also  linters  alternatives  absent "]);
 }
 
@@ -69,20 +85,31 @@ fn languages_bind_what_serves_them_and_no_other_file() {
 fn what_is_not_there_is_named() {
     let error = |binding: Binding| Bound::resolve(&python(), &binding).unwrap_err().to_string();
     expect!["no definition is called `pyrite`: did you mean `pyright`?; there are: builtin/pyright, builtin/ruff, builtin/ty, builtin/gopls"].assert_eq(&error(Binding::Explicit(vec!["pyrite".to_owned()])));
-    expect!["no definition serves the language `pyhton`: did you mean `python`?; served are: go, python"].assert_eq(&error(Binding::Languages(vec!["pyhton".to_owned()])));
-    expect!["no definition is called `{command: x}`; there are: builtin/pyright, builtin/ruff, builtin/ty, builtin/gopls"].assert_eq(&error(Binding::Explicit(vec!["{command: x}".to_owned()])));
+    expect!["no definition serves the language `pyhton`: did you mean `python`?; served are: go, python"]
+        .assert_eq(&error(Binding::Languages(vec!["pyhton".to_owned()])));
+    expect![
+        "no definition is called `{command: x}`; there are: builtin/pyright, builtin/ruff, builtin/ty, builtin/gopls"
+    ]
+    .assert_eq(&error(Binding::Explicit(vec!["{command: x}".to_owned()])));
 }
 
 #[test]
 fn definitions_and_settings_say_what_names_mean() {
     let text = "name = \"a/b\"\ncommand = \"x\"\nlanguages = [\"own\"]\nextensions = { \".own\" = \"own\", \".py\" = \"own\" }\nfilenames = [\"Ownfile\"]\n";
-    let entry =
-        Entry { def: toml::from_str(text).unwrap(), name: "a/b".parse().unwrap(), source: Source::Builtin("x"), scope: Scope::User };
+    let entry = Entry {
+        def: toml::from_str(text).unwrap(),
+        name: "a/b".parse().unwrap(),
+        source: Source::Builtin("x"),
+        scope: Scope::User,
+    };
     let bound = Bound::resolve(&Registry::of([entry]), &Binding::Auto).unwrap();
     let settings = Settings { filetypes: [(".py".to_owned(), "python".to_owned())].into(), ..Settings::default() };
     let languages = bound.languages(&settings).unwrap();
     let of = |path: &str| languages.detect(Path::new(path), || None);
-    assert_eq!((of("a.own"), of("Ownfile"), of("a.py"), of("a.go")), (Some("own"), Some("own"), Some("python"), Some("go")));
+    assert_eq!(
+        (of("a.own"), of("Ownfile"), of("a.py"), of("a.go")),
+        (Some("own"), Some("own"), Some("python"), Some("go"))
+    );
     // A file that a definition names itself is served whatever its language is called.
     for path in ["/r/a.own", "/r/Ownfile"] {
         assert!(bound.for_file(Path::new(path), None, |_| Fit::Ready).primary.is_some(), "{path}");

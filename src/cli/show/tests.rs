@@ -41,7 +41,8 @@ fn secrets_stand_by_their_names() {
         command = "/bin/sh"
         args = ["${TOKEN}", "${HOME}", "--root=${root}"]
         languages = ["go"]
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
     assert!(!shown.json().unwrap().contains("secret"));
 }
 
@@ -50,5 +51,6 @@ fn unknown_names_name_the_nearest() {
     let (_temp, registry, _) = machine();
     let error = |name: &str| find(&registry, name).unwrap_err().to_string();
     expect!["no definition is called `rufff`: did you mean `ruff`?"].assert_eq(&error("rufff"));
-    expect!["no definition is called `qqqq`: there are: local/x, builtin/pyright, builtin/ruff, builtin/ty"].assert_eq(&error("qqqq"));
+    expect!["no definition is called `qqqq`: there are: local/x, builtin/pyright, builtin/ruff, builtin/ty"]
+        .assert_eq(&error("qqqq"));
 }

@@ -37,10 +37,22 @@ impl Machine {
 
 #[test]
 fn later_layers_win_and_tables_keep_the_rest() {
-    let machine = Machine::new(Some("max_chars = 4000\ninstances = 4\npermission = \"read-only\"\n[filetypes]\n\".inc\" = \"php\""), None);
+    let machine = Machine::new(
+        Some("max_chars = 4000\ninstances = 4\npermission = \"read-only\"\n[filetypes]\n\".inc\" = \"php\""),
+        None,
+    );
     assert_eq!(Machine::new(None, None).load(&[], &Flags::default()).unwrap().settings, Settings::default());
-    let env = [("LANGPORT_MAX_CHARS", "5000"), ("LANGPORT_WATCH_EVENTS", "false"), ("LANGPORT_BIND", "ty, ruff"), ("OTHER", "x")];
-    let flags = Flags { permission: Some(Permission::WorkspaceWrite), bind: Some(vec!["pyright".to_owned()]), ..Flags::default() };
+    let env = [
+        ("LANGPORT_MAX_CHARS", "5000"),
+        ("LANGPORT_WATCH_EVENTS", "false"),
+        ("LANGPORT_BIND", "ty, ruff"),
+        ("OTHER", "x"),
+    ];
+    let flags = Flags {
+        permission: Some(Permission::WorkspaceWrite),
+        bind: Some(vec!["pyright".to_owned()]),
+        ..Flags::default()
+    };
     let Loaded { settings, problems } = machine.load(&env, &flags).unwrap();
     assert_eq!(problems, []);
     assert_eq!((settings.instances, settings.max_chars, settings.watch_events), (4, 5000, false));
@@ -55,27 +67,48 @@ fn later_layers_win_and_tables_keep_the_rest() {
 #[test]
 fn a_wrong_layer_of_the_users_is_named_and_left_out() {
     let file = |text: &str, expected: &Expect| Machine::new(Some(text), None).check(&[], expected);
-    file("max_char = 1", &expect![[r#"
+    file(
+        "max_char = 1",
+        &expect![[r#"
         BASE/config/config.toml:1: `max_char` is not a setting: did you mean `max_chars`? (until this is mended the file is left out and nothing is written)
-    "#]]);
-    file("max_chars = 99999", &expect![[r#"
+    "#]],
+    );
+    file(
+        "max_chars = 99999",
+        &expect![[r#"
         BASE/config/config.toml:1: `max_chars` 99999 is not within 200 and 40000 (until this is mended the file is left out and nothing is written)
-    "#]]);
-    file("max_chars = \"many\"", &expect![[r#"
+    "#]],
+    );
+    file(
+        "max_chars = \"many\"",
+        &expect![[r#"
         BASE/config/config.toml:1: `max_chars` is string "many", but takes a number (until this is mended the file is left out and nothing is written)
-    "#]]);
-    file("output = \"xml\"", &expect![[r#"
+    "#]],
+    );
+    file(
+        "output = \"xml\"",
+        &expect![[r#"
         BASE/config/config.toml:1: `output` cannot be `xml`: it can be text, structured, both (until this is mended the file is left out and nothing is written)
-    "#]]);
-    file("output = ", &expect![[r#"
+    "#]],
+    );
+    file(
+        "output = ",
+        &expect![[r#"
         BASE/config/config.toml:1: string values must be quoted, expected literal string (until this is mended the file is left out and nothing is written)
-    "#]]);
-    file("capabilities = [\"hovr\"]", &expect![[r#"
+    "#]],
+    );
+    file(
+        "capabilities = [\"hovr\"]",
+        &expect![[r#"
         BASE/config/config.toml:1: `capabilities` cannot be `hovr`: did you mean `hover`? (until this is mended the file is left out and nothing is written)
-    "#]]);
-    let settings = file("instances = 3\n[filetypes]\n\"[\" = \"c\"", &expect![[r#"
+    "#]],
+    );
+    let settings = file(
+        "instances = 3\n[filetypes]\n\"[\" = \"c\"",
+        &expect![[r#"
         BASE/config/config.toml:2: `filetypes` error parsing glob '[': unclosed character class; missing ']' (until this is mended the file is left out and nothing is written)
-    "#]]);
+    "#]],
+    );
     assert_eq!(settings, Settings { permission: Permission::ReadOnly, ..Settings::default() });
 }
 
@@ -91,12 +124,15 @@ fn a_wrong_variable_costs_only_itself() {
         ("LANGPORT_OUTPUT", "xml"),
         ("LANGPORT_PERMISSION", "readonly"),
     ];
-    let settings = machine.check(&env, &expect![[r#"
+    let settings = machine.check(
+        &env,
+        &expect![[r#"
         LANGPORT_MAX_CHAR: is not a setting: did you mean `LANGPORT_MAX_CHARS`?
         LANGPORT_MAX_CHARS: `max_chars` 1 is not within 200 and 40000
         LANGPORT_OUTPUT: `output` cannot be `xml`: it can be text, structured, both
         LANGPORT_PERMISSION: `permission` cannot be `readonly`: did you mean `read-only`?
-    "#]]);
+    "#]],
+    );
     assert_eq!((settings.instances, settings.max_chars, settings.max_wait_ms), (3, 8000, 5000));
     assert_eq!(settings.permission, Permission::ReadOnly);
 }

@@ -22,7 +22,10 @@ fn walk(value: &Value, path: &str, see: &mut dyn FnMut(&str, &JsonObject)) {
 
 #[test]
 fn names_that_every_client_takes() {
-    let names = all(ToolNames::Underscore, Output::Text).iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let names = all(ToolNames::Underscore, Output::Text)
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect::<Vec<_>>();
     for name in &names {
         assert!(name.len() <= 32 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
     }
@@ -36,7 +39,8 @@ fn light_and_stable() {
         assert!(list.len() <= 11_800, "{output:?}: {} bytes", list.len());
         assert_eq!(list, serde_json::to_string(&all(ToolNames::Underscore, output)).unwrap());
     }
-    expect!["7167"].assert_eq(&serde_json::to_string(&all(ToolNames::Underscore, Output::Text)).unwrap().len().to_string());
+    expect!["7279"]
+        .assert_eq(&serde_json::to_string(&all(ToolNames::Underscore, Output::Text)).unwrap().len().to_string());
 }
 
 #[test]
@@ -58,7 +62,8 @@ fn schemas_are_flat() {
                 assert!(schema["properties"].get(required.as_str().unwrap()).is_some(), "{name}: {required}");
             }
             walk(schema, name, &mut |path, map| {
-                for key in ["$ref", "$defs", "$schema", "oneOf", "anyOf", "allOf", "not", "const", "format", "nullable"] {
+                for key in ["$ref", "$defs", "$schema", "oneOf", "anyOf", "allOf", "not", "const", "format", "nullable"]
+                {
                     assert!(!map.contains_key(key) || path.ends_with("/properties"), "{path}: {key}");
                 }
                 if !path.ends_with("/properties") {
@@ -92,9 +97,11 @@ fn arguments() {
         .map(|tool| {
             let schema = &tool["inputSchema"];
             let required = schema["required"].as_array().cloned().unwrap_or_default();
-            let names = schema["properties"].as_object().unwrap().keys().map(|key| {
-                if required.contains(&json!(key)) { format!("{key}!") } else { key.clone() }
-            });
+            let names = schema["properties"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(|key| if required.contains(&json!(key)) { format!("{key}!") } else { key.clone() });
             format!("{}: {}", tool["name"].as_str().unwrap(), names.collect::<Vec<_>>().join(" "))
         })
         .collect();
@@ -109,5 +116,6 @@ fn arguments() {
         lsp/workspace-symbols: cursor kind query!
         lsp/calls: column cursor depth direction file_path line occurrence symbol
         lsp/types: column cursor depth direction file_path line occurrence symbol
-        lsp/status: cursor file_path restart server"#]].assert_eq(&lines.join("\n"));
+        lsp/status: cursor file_path restart server"#]]
+    .assert_eq(&lines.join("\n"));
 }

@@ -32,7 +32,12 @@ fn machine() -> Machine {
 
 fn entry(recipe: &str) -> Entry {
     let text = format!("name = \"a/srv\"\ncommand = \"srv\"\nlanguages = [\"go\"]\n[install]\n{recipe}\n");
-    Entry { def: toml::from_str(&text).unwrap(), name: "a/srv".parse().unwrap(), source: Source::Builtin("x"), scope: Scope::Builtin }
+    Entry {
+        def: toml::from_str(&text).unwrap(),
+        name: "a/srv".parse().unwrap(),
+        source: Source::Builtin("x"),
+        scope: Scope::Builtin,
+    }
 }
 
 /// Does what npm would.

@@ -175,7 +175,10 @@ fn the_built_in_ones_get_a_virtual_environment_as_data() {
     let launch = |name: &str| machine.resolve(registry.get(name).unwrap()).unwrap();
 
     let pyright = launch("pyright");
-    assert_eq!(pyright.settings.lookup(Some("python.analysis.extraPaths")), json!([venv.join("lib/python3.12/site-packages")]));
+    assert_eq!(
+        pyright.settings.lookup(Some("python.analysis.extraPaths")),
+        json!([venv.join("lib/python3.12/site-packages")])
+    );
     assert_eq!(pyright.settings.lookup(Some("python.pythonPath")), json!({}));
     assert_eq!(env(&launch("ty"), "VIRTUAL_ENV"), venv.to_str());
 

@@ -105,8 +105,11 @@ mod tests {
             ("DYLD_INSERT_LIBRARIES", "/evil"),
         ];
         check(&ours, &[], &[], &expect!["LC_ALL=C PATH=/bin XDG_CACHE_HOME=/x"]);
-        check(&ours, &["GITHUB_TOKEN"], &[("PATH", "/a"), ("A", "1"), ("A", "2")], &expect![
-            "GITHUB_TOKEN=secret LC_ALL=C XDG_CACHE_HOME=/x PATH=/a A=2"
-        ]);
+        check(
+            &ours,
+            &["GITHUB_TOKEN"],
+            &[("PATH", "/a"), ("A", "1"), ("A", "2")],
+            &expect!["GITHUB_TOKEN=secret LC_ALL=C XDG_CACHE_HOME=/x PATH=/a A=2"],
+        );
     }
 }

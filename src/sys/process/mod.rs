@@ -137,36 +137,13 @@ impl Drop for Running {
     }
 }
 
-/// Runs a program to its end, for installers: no stdin, its output into our stderr.
-///
-/// # Errors
-/// When the program cannot be executed: the error names it.
-pub async fn run(spawn: Spawn) -> io::Result<Exit> {
-    let mut running = self::spawn(spawn).await?;
-    drop(running.take_stdin());
-    let (mut out, mut err) = (running.take_stdout(), running.take_stderr());
-    let (mut to_out, mut to_err) = (tokio::io::stderr(), tokio::io::stderr());
-    let copy_out = async {
-        if let Some(out) = &mut out {
-            tokio::io::copy(out, &mut to_out).await.ok();
-        }
-    };
-    let copy_err = async {
-        if let Some(err) = &mut err {
-            tokio::io::copy(err, &mut to_err).await.ok();
-        }
-    };
-    let mut exited = running.exited();
-    let exit = async { exited.wait_for(Option::is_some).await.ok().and_then(|exit| *exit) };
-    let ((), (), exit) = tokio::join!(copy_out, copy_err, exit);
-    exit.ok_or_else(|| io::Error::other("the program was lost sight of"))
-}
-
 /// Says which program failed and what that errno means for it.
 fn explain(spawn: &Spawn, error: &io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         // The kernel gives the same number for a program and for the interpreter in its first line.
-        Some(libc::ENOENT) if spawn.program.exists() => "the interpreter that its first line names does not exist".into(),
+        Some(libc::ENOENT) if spawn.program.exists() => {
+            "the interpreter that its first line names does not exist".into()
+        }
         Some(libc::ENOENT) => "no such file".into(),
         Some(libc::EACCES) if spawn.program.is_dir() => "it is a folder".into(),
         Some(libc::EACCES) => "it, or the interpreter that its first line names, is not executable".into(),

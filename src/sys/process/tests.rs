@@ -25,7 +25,9 @@ async fn text(pipe: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
 
 #[tokio::test]
 async fn pipes_environment_and_exit() {
-    let mut running = spawn(sh("read line; echo $line $GREETING; env | cut -d= -f1 | sort | tr '\\n' ' ' >&2; exit 3")).await.unwrap();
+    let mut running = spawn(sh("read line; echo $line $GREETING; env | cut -d= -f1 | sort | tr '\\n' ' ' >&2; exit 3"))
+        .await
+        .unwrap();
     assert!(running.pid() > 0);
     running.take_stdin().unwrap().write_all(b"x\n").await.unwrap();
     assert!(running.take_stdin().is_none());
@@ -66,7 +68,8 @@ async fn stop_asks_first_and_then_kills_what_ignores_it() {
 
 #[tokio::test]
 async fn dropping_kills_grandchildren_in_their_own_sessions() {
-    let mut running = spawn(sh("(trap '' TERM HUP; setsid sleep 100) & (trap '' TERM; sleep 100) & echo up; wait")).await.unwrap();
+    let mut running =
+        spawn(sh("(trap '' TERM HUP; setsid sleep 100) & (trap '' TERM; sleep 100) & echo up; wait")).await.unwrap();
     let mut out = running.take_stdout().unwrap();
     out.read_exact(&mut [0; 3]).await.unwrap();
     drop(running);
@@ -91,9 +94,30 @@ impl Broken {
 async fn what_cannot_be_executed_is_an_error_and_says_why() {
     let b = Broken(tempfile::tempdir().unwrap());
     b.check("none", "", 0, "/", &expect!["cannot start TMP/none: no such file"]).await;
-    b.check("plain", "x", 0o644, "/", &expect!["cannot start TMP/plain: it, or the interpreter that its first line names, is not executable"]).await;
-    b.check("shebang", "#!/no/such\n", 0o755, "/", &expect!["cannot start TMP/shebang: the interpreter that its first line names does not exist"]).await;
-    b.check("text", "echo hello\n", 0o755, "/", &expect!["cannot start TMP/text: it is no program for this machine, and no script with a `#!` line"]).await;
+    b.check(
+        "plain",
+        "x",
+        0o644,
+        "/",
+        &expect!["cannot start TMP/plain: it, or the interpreter that its first line names, is not executable"],
+    )
+    .await;
+    b.check(
+        "shebang",
+        "#!/no/such\n",
+        0o755,
+        "/",
+        &expect!["cannot start TMP/shebang: the interpreter that its first line names does not exist"],
+    )
+    .await;
+    b.check(
+        "text",
+        "echo hello\n",
+        0o755,
+        "/",
+        &expect!["cannot start TMP/text: it is no program for this machine, and no script with a `#!` line"],
+    )
+    .await;
     b.check(".", "", 0, "/", &expect!["cannot start TMP/.: it is a folder"]).await;
     b.check("sh", "#!/bin/sh\n", 0o755, "/no/such", &expect!["cannot start TMP/sh in /no/such: no such folder"]).await;
 }

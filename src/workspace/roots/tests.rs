@@ -88,7 +88,10 @@ fn errors_name_where_it_led() {
     f.check("BASE/ws-not/a", &expect!["BASE/ws-not/a is outside the workspace"]);
     f.check("", &expect!["`` is no path of a file: it is empty"]);
     f.check("a\0b", &expect!["`a\0b` is no path of a file: it holds a NUL character"]);
-    f.check("file://elsewhere/a", &expect!["`file://elsewhere/a` is no path of a file: that URI names no file of this machine"]);
+    f.check(
+        "file://elsewhere/a",
+        &expect!["`file://elsewhere/a` is no path of a file: that URI names no file of this machine"],
+    );
     f.check("https://x/a", &expect!["`https://x/a` is no path of a file: only file: URIs are files"]);
     let said = |given: String| f.roots.resolve(&given).unwrap_err().to_string();
     assert!(said("x/".repeat(2000)).ends_with("x does not exist"));
@@ -123,7 +126,10 @@ fn a_root_given_by_a_link() {
 
 #[test]
 fn several_roots() {
-    let f = Fixture::new(&["one/api/a", "two/api/b", "two/api/sub/c", "web/a"], &["one/api", "two/api", "web", "two/api/sub"]);
+    let f = Fixture::new(
+        &["one/api/a", "two/api/b", "two/api/sub/c", "web/a"],
+        &["one/api", "two/api", "web", "two/api/sub"],
+    );
     f.check("api/a", &expect!["api/a in 0"]);
     f.check("api-2/b", &expect!["api-2/b in 1"]);
     f.check("web/a", &expect!["web/a in 2"]);
@@ -138,8 +144,10 @@ fn several_roots() {
 #[test]
 fn roots_that_are_none() {
     let f = Fixture::new(&["ws/a"], &["ws"]);
-    let said = |path: &str| Roots::new([f.base.join(path)]).unwrap_err().to_string().replace(f.base.to_str().unwrap(), "BASE");
-    expect!["cannot use BASE/none as a workspace root: No such file or directory (os error 2)"].assert_eq(&said("none"));
+    let said =
+        |path: &str| Roots::new([f.base.join(path)]).unwrap_err().to_string().replace(f.base.to_str().unwrap(), "BASE");
+    expect!["cannot use BASE/none as a workspace root: No such file or directory (os error 2)"]
+        .assert_eq(&said("none"));
     expect!["cannot use BASE/ws/a as a workspace root: it is not a folder"].assert_eq(&said("ws/a"));
     expect!["a workspace needs at least one root"].assert_eq(&Roots::new([""; 0]).unwrap_err().to_string());
     assert_eq!(f.roots.display(&f.base.join("ws")), ".");

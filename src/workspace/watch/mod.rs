@@ -69,11 +69,20 @@ pub enum Barrier {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Looking through the folders: at the start, and after the kernel has dropped events.
-    SettingUp { folders: usize },
-    Watching { folders: usize },
+    SettingUp {
+        folders: usize,
+    },
+    Watching {
+        folders: usize,
+    },
     /// Only that many folders are watched.
-    Exhausted { folders: usize, why: String },
-    NoEvents { why: String },
+    Exhausted {
+        folders: usize,
+        why: String,
+    },
+    NoEvents {
+        why: String,
+    },
 }
 
 impl std::fmt::Display for State {

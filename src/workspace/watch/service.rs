@@ -156,8 +156,7 @@ impl Shared {
         let mut buffer = vec![0; BUFFER];
         let mut complete = files::now_ns();
         while !shared.stopped() {
-            let mut fds =
-                [PollFd::new(&*shared.queue, PollFlags::IN), PollFd::new(&shared.bell, PollFlags::IN)];
+            let mut fds = [PollFd::new(&*shared.queue, PollFlags::IN), PollFd::new(&shared.bell, PollFlags::IN)];
             poll(&mut fds, None).ok();
             rustix::io::read(&shared.bell, &mut [0_u8; 8]).ok();
             // Before the queue is looked at: who asks after that waits for the next turn.

@@ -185,7 +185,8 @@ async fn the_user_takes_back_and_adds() {
 
 #[tokio::test]
 async fn too_many_folders_are_said_to_be() {
-    let f = Fixture::with(&[("a/x", ""), ("b/x", ""), ("c/x", "")], Options { max_folders: 2, ..Options::default() }).await;
+    let f =
+        Fixture::with(&[("a/x", ""), ("b/x", ""), ("c/x", "")], Options { max_folders: 2, ..Options::default() }).await;
     expect!["watching only 2 folders: there are more than 2 folders; files are compared on each call"]
         .assert_eq(&f.watcher.state().to_string());
     assert_eq!(f.watcher.barrier(LONG).await, Barrier::NoEvents);

@@ -87,8 +87,15 @@ impl Mirror {
         broken
     }
 
+    /// A folder that is gone is told as one change, as editors do.
     fn reread_tree(&mut self, path: &Path) {
-        if path.is_dir() { self.scan(path) } else { self.reread(path) }
+        if path.is_dir() {
+            return self.scan(path);
+        }
+        if let Ok(folder) = url::Url::from_directory_path(path) {
+            self.disk.retain(|uri, _| !uri.starts_with(folder.as_str()));
+        }
+        self.reread(path);
     }
 
     fn opened(&mut self, uri: String, document: &Value, broken: &mut Vec<String>) {

@@ -67,6 +67,12 @@ impl Answer {
         places
     }
 
+    /// The addresses that an ambiguous call offers: JSON objects at the beginning of indented lines.
+    pub(crate) fn offers(&self) -> Vec<Value> {
+        let object = |line: &str| serde_json::Deserializer::from_str(line.trim()).into_iter::<Value>().next()?.ok();
+        self.body().lines().filter_map(object).filter(Value::is_object).collect()
+    }
+
     /// The printed place as arguments of a position tool.
     pub(crate) fn address(place: &(String, usize, usize)) -> Value {
         serde_json::json!({"file_path": place.0, "line": place.1, "column": place.2})

@@ -101,9 +101,7 @@ impl Builder<'_> {
         let home = self.workspace.home();
         let logs = self.definitions.iter().map(|d| (d.name().to_owned(), d.write(self.workspace))).collect();
         fs::create_dir_all(home.join("config")).expect("a folder");
-        if !self.config.is_empty() {
-            fs::write(home.join("config/config.toml"), &self.config).expect("a configuration");
-        }
+        fs::write(home.join("config/config.toml"), &self.config).expect("a configuration");
         let mut command = Command::new(env!("CARGO_BIN_EXE_langport"));
         command.arg("serve");
         let own = vec![self.workspace.root().to_path_buf()];
