@@ -3,7 +3,7 @@
 use std::{
     path::Path,
     process::Stdio,
-    sync::{Arc, atomic::Ordering, mpsc::channel},
+    sync::{Arc, mpsc::channel},
     time::Duration,
 };
 
@@ -124,7 +124,8 @@ impl Fake {
                 use std::io::Write as _;
                 let _ = std::io::stderr().write_all(format!("{text}\n").repeat(*times).as_bytes());
             }
-            Act::StopReading => self.deaf.store(true, Ordering::Relaxed),
+            // The reading loop knows it by itself.
+            Act::StopReading => {}
             Act::Grandchild => {
                 let child = std::process::Command::new("setsid").args(["-f", "sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null()).status();
                 self.event("grandchild", json!(child.is_ok()));
