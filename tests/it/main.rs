@@ -32,6 +32,7 @@ mod selftest;
 mod support;
 mod sync;
 mod tools;
+mod try_tour;
 mod wire;
 
 use libtest_mimic::{Arguments, Trial};
@@ -62,6 +63,7 @@ fn main() {
         wire::trials(),
         mcp::trials(),
         tools::trials(),
+        try_tour::trials(),
         hostile::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
