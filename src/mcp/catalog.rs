@@ -57,9 +57,8 @@ fn title(tool: ToolId) -> &'static str {
 fn description(tool: ToolId) -> &'static str {
     match tool {
         ToolId::Diagnostics => {
-            "Errors and warnings of type checkers and linters for the text now on disk. Call it after every edit, with \
-             file_path or a scope (`changed`: files changed since `since`). Shows `severity` and worse; new_only: only \
-             what `since` did not have. \"no problems\" counts only with the verdict `fresh`."
+            "Errors and warnings of type checkers and linters for the text of a file as it is now on disk. Call it after \
+             every edit. Shows `severity` and worse. \"no problems\" counts only with the verdict `fresh`."
         }
         ToolId::Hover => {
             "Type, signature and documentation of a symbol. Address it by file_path+line+column, \
@@ -97,13 +96,10 @@ fn input(tool: ToolId) -> Value {
     match tool {
         ToolId::Diagnostics => {
             add("file_path", json!({"type": "string"}));
-            add("scope", choice(&["file", "changed", "workspace"]));
             add(
                 "severity",
                 json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),
             );
-            add("new_only", json!({"type": "boolean", "default": false}));
-            add("since", text("mark or git revision"));
         }
         ToolId::Hover | ToolId::Completions | ToolId::Signature => address(&mut add),
         ToolId::Definition => {

@@ -120,7 +120,7 @@ struct Client {
 
 impl Client {
     fn start(settings: McpSettings) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (seen_tx, seen) = mpsc::unbounded_channel();
         let script = Arc::new(Script {
             seen: seen_tx,

@@ -185,6 +185,12 @@ pub struct Ready {
     pub grace_ms: u64,
     /// The longest wait for the signal: after it, answers say that the project is still being loaded.
     pub timeout_ms: u64,
+    /// Globs of file names. When such a file comes or goes the server counts its files anew and gives its signal again:
+    /// questions about the whole project wait for it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub again: Vec<String>,
+    /// The longest wait for that: files that the server leaves out bring no signal.
+    pub again_ms: u64,
     /// No signal of this server proves that it knows every file: each question about the whole project is asked until two
     /// answers agree, also later, since files come and go.
     #[serde(skip_serializing_if = "is_default")]
@@ -193,7 +199,16 @@ pub struct Ready {
 
 impl Default for Ready {
     fn default() -> Self {
-        Self { log: None, notification: None, progress: None, grace_ms: 300, timeout_ms: 60_000, agree: false }
+        Self {
+            log: None,
+            notification: None,
+            progress: None,
+            grace_ms: 300,
+            timeout_ms: 60_000,
+            again: Vec::new(),
+            again_ms: 1_000,
+            agree: false,
+        }
     }
 }
 

@@ -178,8 +178,18 @@ fn ready(def: &Definition, found: &mut Found) {
             found.add(field, format!("is not a regular expression: {reason}"));
         }
     }
+    for glob in &def.ready.again {
+        if let Err(error) = globset::Glob::new(glob) {
+            found.add("ready.again", format!("`{glob}`: {}", error.kind()));
+        }
+    }
+    let signal = def.ready.log.is_some() || def.ready.notification.is_some() || def.ready.progress.is_some();
+    if !def.ready.again.is_empty() && !signal {
+        found.add("ready.again", "needs a signal that can come again: log, notification or progress");
+    }
     let waits = [
         ("ready.grace_ms", Some(def.ready.grace_ms)),
+        ("ready.again_ms", Some(def.ready.again_ms)),
         ("ready.timeout_ms", Some(def.ready.timeout_ms)),
         ("diagnostics.settle_ms", def.diagnostics.settle_ms),
         ("diagnostics.empty_ms", def.diagnostics.empty_ms),

@@ -204,6 +204,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn caps_hold(text: String, cap in 1usize..50) {
             prop_assert!(length(&line(&text, cap)) <= cap);

@@ -119,6 +119,21 @@ impl Session {
         }
     }
 
+    /// Waits while the server counts its files anew; nothing else is asked meanwhile, since some servers put it off
+    /// while they are asked things.
+    async fn wait_counted(&self, question: &Question) {
+        let mut news = self.heard.news();
+        loop {
+            news.mark_unchanged();
+            let now = Instant::now();
+            let Some(until) = self.heard.record().readiness.counting(now) else { return };
+            if self.wire.is_closed() || now >= question.deadline {
+                return;
+            }
+            self.wait_news(&mut news, until.min(question.deadline)).await;
+        }
+    }
+
     /// Waits for something new from the server, for its end, or until a point in time.
     pub(super) async fn wait_news(&self, news: &mut watch::Receiver<u64>, until: Instant) {
         tokio::select! {
@@ -138,12 +153,15 @@ impl Session {
     }
 
     async fn ask_once(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        ground.barrier().await;
+        let mut seen = self.caught_up_with_disk(ground).await;
         let mut focus = self.sync_or_why(ground, question)?;
         if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            ground.barrier().await;
+            seen = self.caught_up_with_disk(ground).await;
             focus = self.sync_or_why(ground, question)?;
+        }
+        if question.query.project_wide() {
+            self.wait_counted(question).await;
         }
         let answer = match &question.query {
             Query::Tree { at, hierarchy, depth } => {
@@ -160,6 +178,7 @@ impl Session {
             Standing::Ready => (Verdict::Fresh, None),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
+        let (verdict, reason) = seen.judged(verdict, reason);
         Ok(Reply { answer, verdict, reason, encoding: self.encoding })
     }
 
@@ -173,7 +192,7 @@ impl Session {
                         return Err(Shortfall::Server { code, message });
                     };
                     sleep(pause).await;
-                    ground.barrier().await;
+                    self.caught_up_with_disk(ground).await;
                     self.sync_or_why(ground, question)?;
                 }
                 other => return other,

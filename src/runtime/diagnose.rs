@@ -17,7 +17,8 @@ use crate::{
 };
 
 use super::{
-    ground::Ground,
+    ground::{Ground, Seen},
+    heard::Record,
     query::{Answer, FileProblems, Question, Reply, Shortfall},
     readiness::Standing,
     session::{Focus, Session},
@@ -36,12 +37,17 @@ const SLACK: Duration = Duration::from_millis(50);
 
 impl Session {
     pub(super) async fn diagnose(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        ground.barrier().await;
+        let (mut reply, seen) = self.problems(ground, question).await?;
+        (reply.verdict, reply.reason) = seen.judged(reply.verdict, reply.reason);
+        Ok(reply)
+    }
+
+    async fn problems(&self, ground: &Ground, question: &Question) -> Result<(Reply, Seen), Shortfall> {
+        let mut seen = self.caught_up_with_disk(ground).await;
         let mut focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
-        let standing = self.heard.standing();
-        if !matches!(standing, Standing::Ready) {
+        if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            ground.barrier().await;
+            seen = self.caught_up_with_disk(ground).await;
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
         let mode = self.entry.def.diagnostics.mode;
@@ -52,7 +58,7 @@ impl Session {
             // Decided anew each time: servers register pulling late, twice, and take it back.
             let identifiers = self.identifiers(question, mode);
             if !identifiers.is_empty() {
-                return self.pull(ground, question, focus, identifiers).await;
+                return Ok((self.pull(ground, question, focus, identifiers).await?, seen));
             }
             match self.push_verdict(&focus, question) {
                 Judged::Now(Verdict::Unconfirmed, _) if !confirmed && self.can_confirm() => {
@@ -60,10 +66,10 @@ impl Session {
                     let (told, proven) = self.confirm(ground, question, focus).await?;
                     focus = told;
                     if proven {
-                        return Ok(self.confirmed(&focus, question));
+                        return Ok((self.confirmed(&focus, question), seen));
                     }
                 }
-                Judged::Now(verdict, reason) => return Ok(self.reply(&focus, verdict, reason)),
+                Judged::Now(verdict, reason) => return Ok((self.reply(&focus, verdict, reason), seen)),
                 Judged::Wait(_) if !retriggered && self.depends_on_older(&focus) => {
                     retriggered = true;
                     focus = self.retrigger(ground, focus)?;
@@ -198,8 +204,8 @@ impl Session {
                 let quiet_at = now + settle.saturating_sub(quiet);
                 Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
             }
-            Push::Older if self.silence_counts(&record.store, focus, now, at_work, ready) => {
-                let seconds = now.saturating_duration_since(focus.sent.at).as_secs_f32();
+            Push::Older if self.silence_counts(&record, focus, now, at_work, ready) => {
+                let seconds = now.saturating_duration_since(focus.sent.at.max(record.epoch_at)).as_secs_f32();
                 Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
             }
             Push::Older if over => Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into())),
@@ -207,18 +213,18 @@ impl Session {
                 Standing::Loading { progress, .. } => Shortfall::Loading { progress },
                 Standing::Ready => Shortfall::Unanswered { after: now.saturating_duration_since(focus.sent.at) },
             }),
-            Push::Older | Push::Never => Judged::Wait(self.silence_ends(&record.store, focus).filter(|at| *at > now).unwrap_or(end).min(end)),
+            Push::Older | Push::Never => Judged::Wait(self.silence_ends(&record, focus).filter(|at| *at > now).unwrap_or(end).min(end)),
         }
     }
 
     /// Some servers publish nothing when nothing changed: past several times the usual delay, silence says so.
-    fn silence_counts(&self, store: &super::store::Store, focus: &Focus, now: Instant, at_work: bool, ready: bool) -> bool {
-        ready && !at_work && self.silence_ends(store, focus).is_some_and(|at| now >= at)
+    fn silence_counts(&self, record: &Record, focus: &Focus, now: Instant, at_work: bool, ready: bool) -> bool {
+        ready && !at_work && self.silence_ends(record, focus).is_some_and(|at| now >= at)
     }
 
-    fn silence_ends(&self, store: &super::store::Store, focus: &Focus) -> Option<Instant> {
-        let patience = store.usual_delay()? * PATIENCE + self.limits.empty;
-        Some(focus.sent.at + patience.max(LEAST_PATIENCE))
+    fn silence_ends(&self, record: &Record, focus: &Focus) -> Option<Instant> {
+        let patience = record.store.usual_delay()? * PATIENCE + self.limits.empty;
+        Some(focus.sent.at.max(record.epoch_at) + patience.max(LEAST_PATIENCE))
     }
 
     /// All channels of the file, merged. What was pushed for another version than the one on disk is not among it,

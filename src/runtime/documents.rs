@@ -125,6 +125,11 @@ impl Documents {
         let rules = rules(&document.language, path);
         if rules.change {
             out.push(Notice::Change { path: path.to_owned(), version: self.version, text: text.text.clone() });
+        } else if rules.open_close {
+            // It takes no changes: only opening it anew tells it the new text.
+            let (language, version) = (document.language.clone(), self.version);
+            out.push(Notice::Close { path: path.to_owned() });
+            out.push(Notice::Open { path: path.to_owned(), language, version, text: text.text.clone() });
         }
         if rules.save {
             // What is on disk is by definition saved; servers that check on save look only then.

@@ -7,17 +7,36 @@ use std::{
     time::Duration,
 };
 
+use super::verdict::Verdict;
 use crate::{
     protocol::positions::LineMap,
     workspace::{
         disk::{Disk, ReadError, Snapshot},
         roots::Roots,
-        watch::Watcher,
+        watch::{Barrier, Watcher},
     },
 };
 
 /// Texts whose line index is kept.
 const INDEXED: usize = 32;
+
+/// Whether all changes to files were seen in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    All,
+    /// The events of a change that was just made may still be on their way.
+    Perhaps,
+}
+
+impl Seen {
+    /// A verdict that rests on events that may be missing is not `fresh`.
+    pub fn judged(self, verdict: Verdict, reason: Option<String>) -> (Verdict, Option<String>) {
+        match (self, verdict) {
+            (Self::Perhaps, Verdict::Fresh) => (Verdict::Settling, Some("file events are late: a change just made may be missing".into())),
+            _ => (verdict, reason),
+        }
+    }
+}
 
 /// Roots, disk and watcher of one workspace.
 #[derive(Debug)]
@@ -61,7 +80,10 @@ impl Ground {
     }
 
     /// Waits until every change that the file system had reported before this call has been seen.
-    pub async fn barrier(&self) {
-        self.watcher.barrier(self.barrier).await;
+    pub async fn barrier(&self) -> Seen {
+        match self.watcher.barrier(self.barrier).await {
+            Barrier::TimedOut => Seen::Perhaps,
+            Barrier::Seen | Barrier::NoEvents => Seen::All,
+        }
     }
 }

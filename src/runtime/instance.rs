@@ -108,6 +108,11 @@ impl Instance {
         self.state.borrow().clone()
     }
 
+    /// Whether its process runs and can be asked.
+    pub fn is_running(&self) -> bool {
+        matches!(&*self.state.borrow(), State::Running(session) if !session.wire.is_closed())
+    }
+
     /// How often its process was started.
     pub fn starts(&self) -> u64 {
         self.starts.load(Ordering::Relaxed)
@@ -118,8 +123,8 @@ impl Instance {
     /// # Errors
     /// `Starting` when the time is over first, else why there is none.
     pub async fn session(&self, longest: Duration) -> Result<Arc<Session>, Shortfall> {
-        if let State::Running(session) = &*self.state.borrow()
-            && !session.wire.is_closed()
+        if self.is_running()
+            && let State::Running(session) = &*self.state.borrow()
         {
             return Ok(session.clone());
         }

@@ -81,6 +81,11 @@ impl Pool {
             .clone()
     }
 
+    /// Whether any process of a definition runs now.
+    pub fn runs(&self, entry: &Entry) -> bool {
+        self.lock().values().any(|instance| instance.entry.name == entry.name && instance.is_running())
+    }
+
     /// All instances, in the order in which they were first asked for.
     pub fn all(&self) -> Vec<Arc<Instance>> {
         self.lock().values().cloned().collect()

@@ -195,7 +195,7 @@ pub enum Shortfall {
     Starting { after: Duration },
     #[error("it is still loading the project{}", .progress.as_deref().map(|p| format!(" ({p})")).unwrap_or_default())]
     Loading { progress: Option<String> },
-    #[error("no answer within {} s", .after.as_secs_f32())]
+    #[error("no answer within {:.1} s", .after.as_secs_f32())]
     Unanswered { after: Duration },
     #[error("it answered with error {code}")]
     Server { code: i64, message: String },

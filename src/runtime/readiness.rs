@@ -1,8 +1,9 @@
 //! Whether a server has loaded its project: the definition's own signal, else progress drained after a start grace.
 //! Pure: time comes in as an argument.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, path::Path, time::Duration};
 
+use globset::GlobSet;
 use regex::Regex;
 use tokio::time::Instant;
 
@@ -19,13 +20,17 @@ pub struct Rule {
     pub grace: Duration,
     /// When to stop believing that the signal will come.
     pub timeout: Duration,
+    /// Names of files whose coming or going makes the server count its files anew and give its signal again, and the
+    /// longest wait for that: files that the server leaves out bring no signal.
+    pub again: GlobSet,
+    pub again_within: Duration,
     /// Project-wide questions are asked again until two answers agree.
     pub agree: bool,
 }
 
 impl Default for Rule {
     fn default() -> Self {
-        Self { log: None, notification: None, progress: None, grace: Duration::from_millis(300), timeout: Duration::from_secs(60), agree: true }
+        Self { log: None, notification: None, progress: None, grace: Duration::from_millis(300), timeout: Duration::from_secs(60), again: GlobSet::empty(), again_within: Duration::from_secs(1), agree: true }
     }
 }
 
@@ -64,6 +69,8 @@ pub struct Readiness {
     worked: bool,
     open: HashMap<String, Open>,
     ready: bool,
+    /// The server is counting its files anew, until its signal or this point in time.
+    counting: Option<Instant>,
 }
 
 /// Progress that nobody reported on for this long is taken for forgotten: some servers never end a token.
@@ -74,7 +81,7 @@ const TOKENS: usize = 64;
 impl Readiness {
     /// Starts at the end of the handshake.
     pub fn new(rule: Rule, now: Instant) -> Self {
-        Self { rule, since: now, signalled: false, worked: false, open: HashMap::new(), ready: false }
+        Self { rule, since: now, signalled: false, worked: false, open: HashMap::new(), ready: false, counting: None }
     }
 
     /// Whether project-wide answers need a second one that agrees.
@@ -85,6 +92,24 @@ impl Readiness {
     /// The handshake is over: grace and timeout count from here.
     pub fn restart_clock(&mut self, now: Instant) {
         self.since = now;
+    }
+
+    /// A file came or went: the server may count anew.
+    pub fn came_or_went(&mut self, path: &Path, now: Instant) {
+        if path.file_name().is_some_and(|name| self.rule.again.is_match(name)) {
+            self.counting = Some(now + self.rule.again_within);
+        }
+    }
+
+    /// Until when project-wide questions have to wait for the server's signal.
+    pub fn counting(&mut self, now: Instant) -> Option<Instant> {
+        self.counting = self.counting.filter(|until| *until > now);
+        self.counting
+    }
+
+    fn signal(&mut self) {
+        self.signalled = true;
+        self.counting = None;
     }
 
     /// A progress began, announced or not.
@@ -114,7 +139,7 @@ impl Readiness {
         if let Some(open) = self.open.remove(token) {
             self.worked = true;
             if self.rule.progress.as_ref().is_some_and(|title| title.is_match(&open.title)) {
-                self.signalled = true;
+                self.signal();
             }
         }
     }
@@ -122,7 +147,7 @@ impl Readiness {
     /// A log line came.
     pub fn logged(&mut self, text: &str) {
         if self.rule.log.as_ref().is_some_and(|line| line.is_match(text)) {
-            self.signalled = true;
+            self.signal();
         }
     }
 
@@ -134,7 +159,9 @@ impl Readiness {
             let holds = field.as_ref().is_none_or(|field| {
                 field.split('.').try_fold(params, |value, key| value.get(key)).and_then(serde_json::Value::as_bool) == Some(true)
             });
-            self.signalled |= holds;
+            if holds {
+                self.signal();
+            }
         }
     }
 
@@ -223,6 +250,24 @@ mod tests {
         assert_eq!(r.standing(at(t, 9_001)), Standing::Ready);
         let mut r = Readiness::new(rule, t);
         assert_eq!(r.standing(at(t, 10_000)), Standing::Ready);
+    }
+
+    #[test]
+    fn files_that_come_make_the_signal_count_anew() {
+        let t = Instant::now();
+        let again = globset::GlobSetBuilder::new().add(globset::Glob::new("*.py").unwrap()).build().unwrap();
+        let rule = Rule { log: Some(Regex::new("Found").unwrap()), again, ..Rule::default() };
+        let mut r = Readiness::new(rule, t);
+        r.logged("Found 1");
+        r.came_or_went(Path::new("/w/notes.txt"), t);
+        assert_eq!(r.counting(t), None);
+        r.came_or_went(Path::new("/w/late.py"), t);
+        assert_eq!(r.counting(at(t, 999)), Some(at(t, 1000)));
+        assert_eq!(r.standing(at(t, 10)), Standing::Ready, "other questions need not wait");
+        assert_eq!(r.counting(at(t, 1000)), None, "a file that the server leaves out brings no signal");
+        r.came_or_went(Path::new("/w/later.py"), at(t, 2000));
+        r.logged("Found 2");
+        assert_eq!(r.counting(at(t, 2001)), None);
     }
 
     #[test]

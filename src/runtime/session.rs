@@ -30,7 +30,7 @@ use crate::{
 
 use super::{
     documents::{Documents, Notice, Nudge, SyncRules, Text},
-    ground::Ground,
+    ground::{Ground, Seen},
     heard::Heard,
     query::Shortfall,
     stderr::StderrRing,
@@ -78,6 +78,8 @@ pub(super) struct Desk {
     pub documents: Documents,
     /// The watcher's changes up to here have been told.
     pub seen: u64,
+    /// The registrations of this revision are followed by the watcher.
+    pub followed: Option<u64>,
 }
 
 /// A file as the server now knows it.
@@ -104,6 +106,9 @@ pub enum SyncError {
 
 /// Lines of stderr that a message shows.
 pub(super) const STDERR_LINES: usize = 5;
+
+/// LSP `FileChangeType` of a file that is still there.
+const CHANGED: u8 = 2;
 
 /// Files that one `didChangeWatchedFiles` names at the most.
 const WATCHED_BATCH: usize = 2_000;
@@ -146,16 +151,43 @@ impl Session {
             found = Some((path.to_owned(), ground.lines(&snapshot)));
         }
         let watched = self.watched(&changes.events);
-        if watched.iter().any(|(_, kind)| *kind != 2) {
-            // Files came or went: some servers count them only when asked for the second time.
-            self.agreed.store(false, Ordering::Relaxed);
-        }
         let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
         self.tell(&watched, &notices)?;
         Ok(found.and_then(|(path, lines)| {
             let sent = desk.documents.told(&path)?;
             Some(Focus { path, sent, lines, epoch })
         }))
+    }
+
+    /// Waits until everything that the file system has reported is seen, in ignored folders too where the server or
+    /// its definition wants to hear of them.
+    pub(super) async fn caught_up_with_disk(&self, ground: &Ground) -> Seen {
+        let folders = self.unfollowed(ground);
+        if !folders.is_empty() {
+            let watcher = ground.watcher.clone();
+            // Looking through a folder blocks.
+            let looking = move || folders.iter().for_each(|folder| _ = watcher.also(folder));
+            _ = tokio::task::spawn_blocking(looking).await;
+        }
+        ground.barrier().await
+    }
+
+    /// Folders that are to be watched although git ignores them, and are not yet.
+    fn unfollowed(&self, ground: &Ground) -> Vec<PathBuf> {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = self.heard.record();
+        let revision = record.effective.revision();
+        if desk.followed == Some(revision) {
+            return Vec::new();
+        }
+        desk.followed = Some(revision);
+        let registered = record.effective.watches().map(protocol::Watch::prefix);
+        let defined = self.entry.def.watch.paths.iter().map(PathBuf::from);
+        let mut folders: Vec<PathBuf> = registered.chain(defined).map(|folder| self.root.join(folder)).collect();
+        folders.retain(|folder| *folder != self.root && folder.starts_with(&self.root) && !ground.watcher.covers(folder));
+        folders.sort_unstable();
+        folders.dedup();
+        folders
     }
 
     /// Tells a text again that the server knows already, so that it looks again.
@@ -193,6 +225,7 @@ impl Session {
                 Notice::Open { path, .. } | Notice::Change { path, .. } => {
                     if let Some(sent) = documents.told(path) {
                         record.sent.insert(path.clone(), sent);
+                        record.store.tell(path, now);
                     }
                 }
                 Notice::Close { path } => {
@@ -214,19 +247,27 @@ impl Session {
         if events.is_empty() {
             return Vec::new();
         }
-        let record = self.heard.record();
+        let mut record = self.heard.record();
         let roots = [&self.root];
-        events
+        let wanted: Vec<_> = events
             .iter()
             .filter_map(|change| {
                 let (event, kind) = match change.kind {
                     Kind::Created => (FileEvent::Created, 1),
-                    Kind::Changed => (FileEvent::Changed, 2),
+                    Kind::Changed => (FileEvent::Changed, CHANGED),
                     Kind::Deleted => (FileEvent::Deleted, 3),
                 };
-                record.effective.wants(&change.path, event, &roots).then(|| (path_to_uri(&change.path), kind))
+                let wanted = record.effective.wants(&change.path, event, &roots);
+                wanted.then(|| (change, path_to_uri(&change.path), kind))
             })
-            .collect()
+            .collect();
+        let now = Instant::now();
+        for (change, _, kind) in &wanted {
+            if *kind != CHANGED {
+                record.readiness.came_or_went(&change.path, now);
+            }
+        }
+        wanted.into_iter().map(|(_, uri, kind)| (uri, kind)).collect()
     }
 
     fn tell(&self, watched: &[(String, u8)], notices: &[Notice]) -> Result<(), SyncError> {

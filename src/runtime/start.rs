@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
@@ -124,7 +125,7 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
             settle: diagnostics.settle_ms.map_or(starter.settle, Duration::from_millis),
             empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
         },
-        desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen }),
+        desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None }),
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
@@ -154,10 +155,21 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
         progress: regex(&ready.progress)?,
         grace: Duration::from_millis(ready.grace_ms),
         timeout: Duration::from_millis(ready.timeout_ms),
+        again: globs(&ready.again)?,
+        again_within: Duration::from_millis(ready.again_ms),
         agree: true,
     };
     let agree = ready.agree || !rule.has_signal();
     Ok(Rule { agree, ..rule })
+}
+
+fn globs(patterns: &[String]) -> Result<GlobSet, Shortfall> {
+    let wrong = |error: globset::Error| Shortfall::Definition(format!("ready.again: {error}"));
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(wrong)?);
+    }
+    set.build().map_err(wrong)
 }
 
 /// Opens the streams of a server: its pipes, or a socket to it.

@@ -48,6 +48,19 @@ pub enum Push {
     Current { quiet: Duration, empty: bool, versioned: bool },
 }
 
+/// Lists that may be on their way: without version nobody can tell which text one belongs to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flight {
+    /// Texts that had brought no list yet when the newest one was told.
+    owed: u32,
+    /// Lists that have come since then.
+    come: u32,
+    told: Option<Instant>,
+}
+
+/// Nothing is on its way for longer than this.
+const FLIGHT: Duration = Duration::from_secs(10);
+
 /// The lists of one instance.
 #[derive(Debug, Default)]
 pub struct Store {
@@ -55,6 +68,8 @@ pub struct Store {
     pulled: HashMap<(PathBuf, String), Pulled>,
     delay: Option<Duration>,
     ever: bool,
+    /// For each file, what is known of lists that carry no version.
+    flights: HashMap<PathBuf, Flight>,
 }
 
 impl Store {
@@ -62,6 +77,9 @@ impl Store {
     /// server knows of the file at that moment, where its delay is to be learnt from.
     pub fn push(&mut self, path: &Path, list: Pushed, told: Option<Sent>) {
         self.ever = true;
+        if let Some(flight) = self.flights.get_mut(path) {
+            flight.come = flight.come.saturating_add(1);
+        }
         if let Some(version) = list.version
             && self.pushed.get(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
         {
@@ -79,6 +97,20 @@ impl Store {
             }
         }
         self.pushed.insert(path.to_owned(), list);
+    }
+
+    /// A new text of a file is about to be told.
+    pub fn tell(&mut self, path: &Path, now: Instant) {
+        let flight = self.flights.entry(path.to_owned()).or_default();
+        let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
+        let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
+        *flight = Flight { owed: before, come: 0, told: Some(now) };
+    }
+
+    /// Whether a list without version may belong to an older text: one was still owed when the newest was told, and no
+    /// further one has come since.
+    fn in_flight(&self, path: &Path) -> bool {
+        self.flights.get(path).is_some_and(|flight| flight.come <= flight.owed)
     }
 
     /// Takes a pulled report.
@@ -115,7 +147,7 @@ impl Store {
             Some(list) => {
                 let current = match list.version {
                     Some(version) => version == told.version && list.at >= changed,
-                    None => list.at > told.at && list.at >= changed,
+                    None => list.at > told.at && list.at >= changed && !self.in_flight(path),
                 };
                 if current {
                     Push::Current {
@@ -143,6 +175,7 @@ impl Store {
     /// A file is gone: so are its problems.
     pub fn forget(&mut self, path: &Path) {
         self.pushed.remove(path);
+        self.flights.remove(path);
         self.pulled.retain(|(kept, _), _| kept != path);
     }
 
@@ -227,6 +260,21 @@ mod tests {
         store.push(path, list(&["x"], None, t), None);
         assert_eq!(store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t, t + Duration::from_millis(2)), Push::Older);
         assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t, t), Push::Never);
+    }
+
+    #[test]
+    fn a_list_without_version_that_was_on_its_way_never_counts_alone() {
+        let t = Instant::now();
+        let ms = |n| t + Duration::from_millis(n);
+        let mut store = Store::default();
+        let path = Path::new("/w/a.py");
+        store.tell(path, t);
+        store.tell(path, ms(10));
+        let told = Sent { version: 2, at: ms(10) };
+        store.push(path, list(&["of the first text, or of the second?"], None, ms(20)), Some(told));
+        assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
+        store.push(path, list(&["of the second"], None, ms(30)), Some(told));
+        assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
     }
 
     #[test]

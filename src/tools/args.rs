@@ -20,7 +20,6 @@ fn aliases(name: &str) -> &'static [&'static str] {
         "symbol" => &["symbol_name", "name"],
         "query" => &["q"],
         "include_declaration" => &["includeDeclaration"],
-        "new_only" => &["newOnly"],
         _ => &[],
     }
 }

@@ -95,6 +95,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn round_trip(offset in 0..usize::MAX, fingerprint: u64) {
             for tool in ToolId::ALL {

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::{
     binding::Bound,
@@ -32,7 +32,7 @@ use super::{
     progress::ProgressSink,
 };
 
-/// Kept back from `max_wait`, so that the answer itself is in time.
+/// Kept back from `max_wait`, so that the answer itself is in time: a tenth of it, and no more than this.
 const SLACK: Duration = Duration::from_millis(300);
 /// How often a running call says how far it is.
 const TELL: Duration = Duration::from_secs(1);
@@ -104,7 +104,8 @@ impl Engine {
 
     /// Whether a definition's program is there.
     pub(super) fn available(&self, entry: &Entry) -> bool {
-        registry::locate(entry, &self.around).is_ok()
+        // What runs need not be looked for again at every call.
+        self.pool.runs(entry) || registry::locate(entry, &self.around).is_ok()
     }
 
     /// What answers call a definition.
@@ -113,7 +114,7 @@ impl Engine {
     }
 
     async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
-        let deadline = Instant::now() + call.caller.max_wait.saturating_sub(SLACK);
+        let deadline = Instant::now() + (call.caller.max_wait - SLACK.min(call.caller.max_wait / 10));
         let ask = Ask { engine: self, tool: call.tool, caller: &call.caller, progress: &call.progress, deadline };
         let arguments = &call.arguments;
         if !self.limits.allows(call.tool) {
@@ -163,9 +164,9 @@ impl Ask<'_> {
     pub async fn ask(&self, entry: &Arc<Entry>, root: &PathBuf, question: &Question) -> Heard {
         let asked = self.engine.pool.ask(entry, root, question);
         tokio::pin!(asked);
-        let mut tell = interval(TELL);
+        // Not `interval`: its first tick goes through the timer, which costs every call a millisecond.
+        let mut tell = interval_at(Instant::now() + TELL, TELL);
         tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        tell.tick().await;
         let result = loop {
             tokio::select! {
                 result = &mut asked => break result,

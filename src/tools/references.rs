@@ -24,16 +24,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let token = args.text("cursor")?;
     args.finish()?;
     let spot = ask.locate(&address, Aim::Name).await?;
-    let uses = ask.ask_primary(&spot.file, Query::References { at: spot.at, declaration });
-    let definitions = async {
-        // It only marks lines, so whatever goes wrong here is left out.
-        match declaration {
-            true => ask.ask_primary(&spot.file, Query::Locations { at: spot.at, target: Target::Definition }).await.ok(),
-            false => None,
-        }
+    let heard = ask.ask_primary(&spot.file, Query::References { at: spot.at, declaration }).await?;
+    // It only marks lines, so whatever goes wrong here is left out. Not asked meanwhile: a server may be counting files.
+    let defined = match &heard.result {
+        Ok(_) if declaration => ask.ask_primary(&spot.file, Query::Locations { at: spot.at, target: Target::Definition }).await.ok(),
+        _ => None,
     };
-    let (heard, defined) = tokio::join!(uses, definitions);
-    let heard = heard?;
     let reply = match &heard.result {
         Ok(reply) => reply,
         Err(shortfall) => return ask.short(&heard, shortfall),

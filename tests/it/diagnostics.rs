@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Ask, Publish, Script, Step},
-    support::{Definition, Langport, Workspace, eventually},
+    support::{Answer, Definition, Langport, Workspace, eventually},
 };
 
 trials![
     dia_01_an_older_list_is_never_current,
+    dia_01_a_list_without_version_that_was_on_its_way_never_counts_alone,
     dia_02_a_server_that_never_publishes,
     dia_02_b_server_that_publishes_late,
     dia_02_c_server_that_dies_of_a_file,
@@ -42,6 +43,25 @@ fn dia_01_an_older_list_is_never_current() {
     lp.diagnostics("a.py").fine().verdict_in(&["stale", "unanswered", "unconfirmed"]);
     ws.open("change");
     let current = eventually("the new list", || Some(lp.diagnostics("a.py")).filter(|a| a.verdict() == "fresh"));
+    current.says("fresh · fake · no problems");
+}
+
+fn dia_01_a_list_without_version_that_was_on_its_way_never_counts_alone() {
+    let ws = Workspace::new(BAD);
+    let steps = Some(vec![Step::AwaitVersion(ws.gate("v")), Step::Full]);
+    let publish = Publish { versioned: false, outdated: true, change_steps: steps, ..Publish::default() };
+    let lp = hasty(&ws, Script::new().publish(publish));
+    lp.diagnostics("a.py").fine().contains("x = ERR");
+    ws.write("a.py", "half = ERR\n");
+    lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).contains("WORD half");
+    ws.write("a.py", "whole = 1\n");
+    let call = lp.call("lsp_diagnostics", &json!({"file_path": "a.py"}));
+    let versions: Vec<Value> = lp.log().wait("textDocument/didChange", 2).iter().map(|p| p["textDocument"]["version"].clone()).collect();
+    // The list that comes now is about the text before, which the server had not finished when it was told of the next.
+    ws.open(&format!("v-{}", versions[0]));
+    Answer::of(&lp.answer(call)).fine().verdict_in(&["settling", "unconfirmed", "stale", "unanswered"]);
+    ws.open(&format!("v-{}", versions[1]));
+    let current = eventually("the list of this text", || Some(lp.diagnostics("a.py")).filter(|a| a.verdict() == "fresh"));
     current.says("fresh · fake · no problems");
 }
 

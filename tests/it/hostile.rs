@@ -14,6 +14,7 @@ use crate::{
 
 trials![
     a_length_of_a_tebibyte,
+    b3_a_body_beyond_the_limit,
     a_header_without_end,
     junk_lines_without_end,
     batch_arrays,
@@ -71,6 +72,16 @@ fn a_length_of_a_tebibyte() {
         lp.hover(&at());
         let healed = within(Duration::from_secs(20), || Some(lp.hover(&at())).filter(|a| a.verdict() == "fresh"));
         healed.expect("a healthy second start").contains("WORD alpha");
+    });
+}
+
+fn b3_a_body_beyond_the_limit() {
+    let huge = || [Act::Raw("Content-Length: 70000000\r\n\r\n{\"jsonrpc\":\"2.0\",\"x\":\"".into()), Act::RawTimes("0123456789".repeat(1_000), 6_999)];
+    small(Script::new().on("textDocument/hover", huge()), 10_000, |lp| honest(&lp.hover(&at())));
+    // Just below it, and of no use: passed over, or ended; never kept.
+    let large = frame(&format!(r#"{{"jsonrpc":"2.0","method":"x/y","params":["{}"]}}"#, "z".repeat(40_000_000)));
+    small(Script::new().on("textDocument/hover", [Act::Raw(large), Act::Default]), 20_000, |lp| {
+        lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
 

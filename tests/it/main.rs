@@ -22,6 +22,7 @@ macro_rules! trials {
 mod diagnostics;
 mod ending;
 mod fake;
+mod freshness;
 mod hostile;
 mod lifecycle;
 mod mcp;
@@ -50,12 +51,15 @@ fn main() {
     if let Some(script) = std::env::var_os(fake::SCRIPT) {
         fake::run(script.as_ref());
     }
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Tests wait for processes more than they compute.
+    arguments.test_threads.get_or_insert(std::thread::available_parallelism().map_or(4, |n| n.get() + 3));
     let trials = [
         selftest::trials(),
         positions::trials(),
         sync::trials(),
         diagnostics::trials(),
+        freshness::trials(),
         lifecycle::trials(),
         ending::trials(),
         routing::trials(),

@@ -8,12 +8,12 @@ use crate::{
 };
 
 trials![
-    rou_01_every_suffix_has_its_language,
+    rou_01_d1_6_every_suffix_and_name_has_its_language,
     rou_01_a_definition_adds_suffixes,
     rou_01_an_unknown_suffix_is_told,
     rou_04_a_linter_joins_and_the_primary_answers,
     a5_5_the_language_chooses_the_server,
-    uri_01_reserved_characters_go_there_and_back,
+    uri_01_x19_reserved_characters_go_there_and_back,
     uri_01_foreign_authorities_are_not_paths,
     uri_05_every_form_of_a_path_is_one_document,
     uri_05_what_is_no_text_file_is_a_plain_error,
@@ -23,7 +23,7 @@ fn at(file: &str) -> Value {
     json!({"file_path": file, "line": 1, "column": 1})
 }
 
-fn rou_01_every_suffix_has_its_language() {
+fn rou_01_d1_6_every_suffix_and_name_has_its_language() {
     let expected = [
         ("v.ts", "typescript"),
         ("v.tsx", "typescriptreact"),
@@ -107,7 +107,7 @@ fn a5_5_the_language_chooses_the_server() {
     assert!(answer.first().starts_with("fresh · snake · "), "{answer}");
 }
 
-fn uri_01_reserved_characters_go_there_and_back() {
+fn uri_01_x19_reserved_characters_go_there_and_back() {
     for name in ["a b", "#work", "[slug]", "50%", "a%20b", "naïve", "日本", "q?x", "(auth)"] {
         let ws = Workspace::named(name, "");
         let file = format!("{name}.py");

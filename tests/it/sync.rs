@@ -14,6 +14,8 @@ use crate::{
 
 trials![
     syn_01_an_open_file_is_never_frozen,
+    syn_01_the_servers_text_is_the_disks,
+    syn_01_odd_bytes_are_read_as_text,
     syn_02_a_dependency_that_is_not_open,
     syn_02_a_dependency_pulled,
     syn_02_a_checkout_changes_many_files,
@@ -38,6 +40,40 @@ fn syn_01_an_open_file_is_never_frozen() {
         lp.diagnostics("use.py").says("fresh · fake · 1 error").contains(&format!("broken_{round}"));
     }
     assert_eq!(lp.log().count("textDocument/didOpen"), 1);
+}
+
+fn syn_01_the_servers_text_is_the_disks() {
+    let pieces = ["", "x\n", "é = 1\r\n", "😀 = '日本'\n", "tail without end", "\r", "\n\n\n", "a\tb\u{2028}c\n"];
+    for (encoding, change) in [("utf-8", 2), ("utf-16", 2), ("utf-32", 2), ("utf-16", 1)] {
+        let ws = Workspace::new("//- a.py\nbegin\n");
+        let lp = Langport::with(&ws, Script::new().encoding(encoding).capability("textDocumentSync", json!({"openClose": true, "change": change})));
+        let mut seed = 12_345_usize;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345) % (1 << 31);
+            seed / 7 % below
+        };
+        for _ in 0..25 {
+            let text: String = (0..next(12)).map(|_| pieces[next(pieces.len())]).collect();
+            ws.write("a.py", &text);
+            lp.tool("symbols", &json!({"file_path": "a.py"})).verdict_is("fresh");
+            let told = lp.log().events("text").last().expect("a text").clone();
+            assert_eq!(told["about"]["text"], json!(text), "{encoding}");
+        }
+    }
+}
+
+fn syn_01_odd_bytes_are_read_as_text() {
+    let ws = Workspace::new("//- a.py\nx\n");
+    let told = |lp: &Langport| lp.log().events("text").last().expect("a text")["about"]["text"].clone();
+    std::fs::write(ws.path("bom.py"), "\u{feff}total = 1\r\ntotal\r\n").unwrap();
+    std::fs::write(ws.path("latin.py"), b"# caf\xe9\ntotal = 1\n").unwrap();
+    let lp = Langport::with(&ws, Script::new());
+    let first = lp.hover(&json!({"file_path": "bom.py", "line": 1, "column": 1}));
+    first.verdict_is("fresh").contains("WORD total").contains("received 0:0");
+    assert_eq!(told(&lp), json!("total = 1\r\ntotal\r\n"), "without its byte order mark");
+    let references = lp.tool("references", &json!({"file_path": "bom.py", "line": 2, "column": 1}));
+    assert!(references.places().contains(&("bom.py".to_owned(), 1, 1)), "{references}");
+    lp.hover(&json!({"file_path": "latin.py", "line": 2, "column": 1})).fine().contains("WORD total");
 }
 
 /// The ways in which programs write files.

@@ -247,15 +247,15 @@ fn a4_auto_finds_the_users_server() {
 }
 
 fn a4_flags_narrow_what_is_bound() {
-    let ws = Workspace::new(SHOP);
-    let server = || Langport::builder(&ws).server(Definition::new("fake", Script::new()));
-    let lp = server().arg("--capabilities").arg("hover,references").start();
+    let (ws, other) = (Workspace::new(SHOP), Workspace::new(SHOP));
+    let server = |ws| Langport::builder(ws).server(Definition::new("fake", Script::new()));
+    let lp = server(&ws).arg("--capabilities").arg("hover,references").start();
     let names = tool_names(&lp);
     assert_eq!(names.len(), 3, "hover, references, status: {names:?}");
     lp.hover(&place("shop.py", 1, 7)).verdict_is("fresh");
     drop(lp);
     let gopher = Definition::new("gopher", Script::new()).languages(&["go"]);
-    let lp = server().server(gopher).auto().arg("--languages").arg("go").start();
+    let lp = server(&other).server(gopher).auto().arg("--languages").arg("go").start();
     lp.hover(&place("shop.py", 1, 7)).fails("unavailable");
     assert_eq!(lp.log().starts(), 0);
 }

@@ -106,7 +106,7 @@ fn arguments() {
         })
         .collect();
     expect![[r#"
-        lsp/diagnostics: cursor file_path new_only scope severity since
+        lsp/diagnostics: cursor file_path severity
         lsp/hover: column cursor file_path line occurrence symbol
         lsp/definition: column cursor file_path kind line occurrence symbol
         lsp/references: column cursor file_path include_declaration line occurrence symbol

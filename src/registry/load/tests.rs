@@ -140,6 +140,13 @@ fn everything_else() {
     "#]],
     );
     check(
+        &with("[ready]\nagain = [\"[\"]"),
+        &expect![[r#"
+            x.toml:5: `ready.again` `[`: unclosed character class; missing ']'
+            x.toml:5: `ready.again` needs a signal that can come again: log, notification or progress
+        "#]],
+    );
+    check(
         &with("[root]\nmarkers = [[\"[\"], [\"../x\", \"a.txt#k\"]]\n[watch]\npaths = [\"/etc\"]"),
         &expect![[r##"
         x.toml:5: `root.markers` `[`: unclosed character class; missing ']'

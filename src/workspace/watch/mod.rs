@@ -6,6 +6,8 @@
 mod engine;
 mod log;
 #[cfg(target_os = "linux")]
+mod names;
+#[cfg(target_os = "linux")]
 mod queue;
 #[cfg(target_os = "linux")]
 mod rules;
@@ -33,8 +35,8 @@ pub enum Kind {
     Deleted,
 }
 
-/// A change. Of a folder that was deleted or renamed, only the folder itself may be reported, with nothing of what was
-/// in it.
+/// A change. With a folder that was renamed the end of each file in it is reported, unless these are thousands: then
+/// only the folder itself is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub seq: u64,
@@ -160,7 +162,8 @@ impl Watcher {
         })
     }
 
-    /// Waits until everything that has happened so far is in the log. Callers at the same time share the wait.
+    /// Waits until everything that has happened so far is in the log. Callers at the same time share the wait. After
+    /// the kernel has dropped events, it also waits for the look through all folders that makes it good.
     pub async fn barrier(&self, deadline: Duration) -> Barrier {
         #[cfg(target_os = "linux")]
         if let Some(service) = &self.service {

@@ -18,7 +18,7 @@ const MARKERS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
 const COMPILED: usize = 64;
 
 /// The rules of all roots.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rules {
     roots: Vec<PathBuf>,
     /// What the user adds, `!` taking back: stronger than what the repository says. One for each root.

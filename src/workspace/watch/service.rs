@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -49,8 +49,10 @@ struct Shared {
     /// The log's newest position.
     head: watch::Sender<u64>,
     state: watch::Sender<State>,
+    /// Everything has been looked through once.
+    complete: AtomicBool,
     /// Why no event can be relied upon although they come: a file system without events among the roots.
-    blind: Option<String>,
+    blind: OnceLock<String>,
 }
 
 impl Service {
@@ -62,8 +64,7 @@ impl Service {
         state: watch::Sender<State>,
     ) -> io::Result<Service> {
         let queue = Arc::new(Queue::open()?);
-        let rules = Rules::new(roots, &options.ignore);
-        let engine = Engine::new(Arc::clone(&queue), Arc::clone(&log), rules, roots, options.max_folders);
+        let engine = Engine::new(Arc::clone(&queue), Arc::clone(&log), roots, options.max_folders);
         let shared = Arc::new(Shared {
             queue,
             log,
@@ -74,36 +75,46 @@ impl Service {
             reached: watch::Sender::new(0),
             head,
             state,
-            blind: roots.iter().find_map(|root| without_events(root)),
+            complete: AtomicBool::new(false),
+            blind: OnceLock::new(),
         });
         let service = Service { shared: Arc::clone(&shared) };
         let round = shared.engine().begin_round(files::now_ns() - TICK_NS);
-        Shared::walk(&shared, round)?;
+        let (roots, ignore) = (roots.to_vec(), options.ignore.clone());
+        Shared::walk(&shared, round, move |shared| {
+            // Compiling patterns takes milliseconds, and a file system that does not answer takes for ever.
+            shared.engine().rule(Rules::new(&roots, &ignore));
+            if let Some(why) = roots.iter().find_map(|root| without_events(root)) {
+                shared.blind.get_or_init(|| why);
+            }
+        })?;
         std::thread::Builder::new().name("watch-events".into()).spawn(move || Shared::run(&shared))?;
         Ok(service)
     }
 
     pub(super) async fn barrier(&self, deadline: Duration) -> Barrier {
-        let shared = &self.shared;
-        if !shared.watching() {
-            return Barrier::NoEvents;
-        }
         // Nearly always nothing is waiting and nobody at work.
-        match shared.engine.try_lock() {
-            Ok(_engine) if shared.queue.pending() == 0 => {
-                return if shared.watching() { Barrier::Seen } else { Barrier::NoEvents };
-            }
-            Ok(_) | Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Poisoned(_)) => return Barrier::NoEvents,
+        if let Some(barrier) = self.shared.at_once() {
+            return barrier;
         }
-        let mut reached = shared.reached.subscribe();
-        let ticket = shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
-        shared.ring();
-        let wait = reached.wait_for(|&reached| reached >= ticket);
-        match tokio::time::timeout(deadline, wait).await {
-            Err(_) => Barrier::TimedOut,
-            Ok(Ok(_)) if shared.watching() => Barrier::Seen,
-            Ok(_) => Barrier::NoEvents,
+        tokio::time::timeout(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
+    }
+
+    async fn reach(&self) -> Barrier {
+        let shared = &self.shared;
+        loop {
+            let mut state = shared.state.subscribe();
+            // The sender is ours: it cannot be gone.
+            state.wait_for(|state| !matches!(state, State::SettingUp { .. })).await.ok();
+            let mut reached = shared.reached.subscribe();
+            let ticket = shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
+            shared.ring();
+            reached.wait_for(|&reached| reached >= ticket).await.ok();
+            match *shared.state.borrow() {
+                State::Watching { .. } => return Barrier::Seen,
+                State::SettingUp { .. } => {}
+                State::Exhausted { .. } | State::NoEvents { .. } => return Barrier::NoEvents,
+            }
         }
     }
 
@@ -140,6 +151,18 @@ impl Shared {
 
     fn watching(&self) -> bool {
         matches!(*self.state.borrow(), State::Watching { .. })
+    }
+
+    /// The barrier, if it needs no waiting.
+    fn at_once(&self) -> Option<Barrier> {
+        match *self.state.borrow() {
+            State::Watching { .. } => {}
+            // After a loss it is worth waiting for; at the start nothing is known yet that could be out of date.
+            State::SettingUp { .. } if self.complete.load(Ordering::SeqCst) => return None,
+            _ => return Some(Barrier::NoEvents),
+        }
+        let _engine = self.engine.try_lock().ok()?;
+        (self.queue.pending() == 0 && self.watching()).then_some(Barrier::Seen)
     }
 
     fn stopped(&self) -> bool {
@@ -191,16 +214,20 @@ impl Shared {
             let head = shared.log.lock().unwrap_or_else(PoisonError::into_inner).head();
             shared.head.send_if_modified(|known| std::mem::replace(known, head) != head);
             shared.reached.send_replace(asked);
-            if round.is_some_and(|round| Shared::walk(shared, round).is_err()) {
+            if round.is_some_and(|round| Shared::walk(shared, round, |_| ()).is_err()) {
                 shared.state.send_replace(State::NoEvents { why: "no thread can be started".into() });
             }
         }
     }
 
     /// Looks through everything in a thread of its own, so that events are read meanwhile.
-    fn walk(shared: &Arc<Shared>, round: Round) -> io::Result<()> {
+    fn walk(shared: &Arc<Shared>, round: Round, first: impl FnOnce(&Shared) + Send + 'static) -> io::Result<()> {
         let shared = Arc::clone(shared);
-        std::thread::Builder::new().name("watch-walk".into()).spawn(move || shared.look_through(round)).map(drop)
+        let walk = move || {
+            first(&shared);
+            shared.look_through(round);
+        };
+        std::thread::Builder::new().name("watch-walk".into()).spawn(walk).map(drop)
     }
 
     fn look_through(&self, mut round: Round) {
@@ -219,6 +246,7 @@ impl Shared {
         let mut engine = self.engine();
         if engine.round() == round.number {
             engine.end_round();
+            self.complete.store(true, Ordering::SeqCst);
             self.settle(&engine);
         }
         drop(engine);
@@ -228,7 +256,11 @@ impl Shared {
     /// Says how it stands when everything has been looked through.
     fn settle(&self, engine: &Engine) {
         let folders = engine.folders();
-        let why = self.blind.clone().or_else(|| engine.root_gone.then(|| "a root of the workspace is gone".to_owned()));
+        let why = self
+            .blind
+            .get()
+            .cloned()
+            .or_else(|| engine.root_gone.then(|| "a root of the workspace is gone".to_owned()));
         let state = match (why, &engine.limit) {
             (Some(why), _) => State::NoEvents { why },
             (None, Some(why)) => State::Exhausted { folders, why: why.clone() },

@@ -3,7 +3,7 @@
 use std::{
     path::Path,
     process::Stdio,
-    sync::{Arc, atomic::Ordering, mpsc::channel},
+    sync::{Arc, mpsc::channel},
     time::Duration,
 };
 
@@ -124,7 +124,8 @@ impl Fake {
                 use std::io::Write as _;
                 let _ = std::io::stderr().write_all(format!("{text}\n").repeat(*times).as_bytes());
             }
-            Act::StopReading => self.deaf.store(true, Ordering::Relaxed),
+            // The reading loop knows it by itself.
+            Act::StopReading => {}
             Act::Grandchild => {
                 let child = std::process::Command::new("setsid").args(["-f", "sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null()).status();
                 self.event("grandchild", json!(child.is_ok()));
@@ -160,7 +161,7 @@ impl Fake {
         let steps = publish.change_steps.as_ref().filter(|_| changed).unwrap_or(&publish.steps).clone();
         let uri = params["textDocument"]["uri"].as_str().unwrap_or_default().to_owned();
         let Some(document) = lock(&self.mirror).open.get(&uri).cloned() else { return };
-        let waits = steps.iter().any(|s| matches!(s, Step::Sleep(_) | Step::Await(_)));
+        let waits = steps.iter().any(|s| matches!(s, Step::Sleep(_) | Step::Await(_) | Step::AwaitVersion(_)));
         let fake = Arc::clone(self);
         let work = move || {
             for step in &steps {
@@ -171,6 +172,10 @@ impl Fake {
                     }
                     Step::Await(gate) => {
                         wait_for(gate);
+                        continue;
+                    }
+                    Step::AwaitVersion(gate) => {
+                        wait_for(Path::new(&format!("{}-{}", gate.display(), document.version)));
                         continue;
                     }
                     Step::Begin(title) => {

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use self::{
     answers::{Scene, root_of},
     mirror::Mirror,
-    script::Script,
+    script::{Act, Script},
     text::Unit,
 };
 
@@ -42,7 +42,6 @@ pub(crate) struct Fake {
     asked: Mutex<HashMap<String, Sender<Value>>>,
     ended: Mutex<Vec<String>>,
     root: Mutex<Option<PathBuf>>,
-    deaf: AtomicBool,
     down: AtomicBool,
     output: Mutex<std::io::Stdout>,
 }
@@ -50,6 +49,13 @@ pub(crate) struct Fake {
 /// A lock that a panicking thread cannot spoil.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Does nothing any more.
+fn forever() -> ! {
+    loop {
+        std::thread::park();
+    }
 }
 
 /// Is the server until the end.
@@ -71,7 +77,6 @@ pub(crate) fn run(script: &Path) -> ! {
         asked: Mutex::default(),
         ended: Mutex::default(),
         root: Mutex::default(),
-        deaf: AtomicBool::new(false),
         down: AtomicBool::new(false),
         output: Mutex::new(std::io::stdout()),
         script,
@@ -121,26 +126,25 @@ impl Fake {
             self.handle(&message);
         }
         if self.script.ignore_exit {
-            loop {
-                std::thread::park();
-            }
+            forever();
         }
     }
 
     fn read(&self, queue: &Sender<Value>) {
         let mut input = BufReader::new(std::io::stdin());
         loop {
-            while self.deaf.load(Ordering::Relaxed) {
-                std::thread::park();
-            }
             let Some(body) = wire::read(&mut input) else { return };
             let Ok(message) = serde_json::from_slice::<Value>(&body) else {
                 self.event("violation", json!(format!("not JSON: {}", String::from_utf8_lossy(&body))));
                 continue;
             };
             self.log(json!({"in": message}));
-            if message.get("method").is_some() {
+            if let Some(method) = message["method"].as_str() {
+                let last = self.script.on.get(method).is_some_and(|turns| turns.iter().flatten().any(|a| matches!(a, Act::StopReading)));
                 let _ = queue.send(message);
+                if last {
+                    forever();
+                }
             } else if let Some(asker) = lock(&self.asked).remove(&message["id"].to_string()) {
                 let _ = asker.send(message);
             } else if message["id"].is_null() || message.get("error").is_none() {
@@ -157,6 +161,11 @@ impl Fake {
         let broken = lock(&self.mirror).take(method, params, self.unit);
         for rule in broken {
             self.event("violation", json!(rule));
+        }
+        if matches!(method, "textDocument/didOpen" | "textDocument/didChange") {
+            let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
+            let text = lock(&self.mirror).open.get(uri).map(|d| d.text.clone()).filter(|t| t.len() < 10_000);
+            self.event("text", json!({"uri": uri, "text": text}));
         }
         match method {
             "initialize" => {

@@ -127,6 +127,8 @@ pub(crate) struct Publish {
 pub(crate) enum Step {
     Sleep(u64),
     Await(PathBuf),
+    /// Waits for the file of this name with `-VERSION` behind it.
+    AwaitVersion(PathBuf),
     Full,
     Empty,
     /// Only the first problem.

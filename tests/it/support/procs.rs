@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 /// Every process the test started carries this variable, or has its value in its arguments or as its folder.
-pub(crate) const MARK: &str = "LANGPORT_TEST_MARK";
+pub(crate) const MARK: &str = "IT_MARK";
 
 /// Processes that carry the mark, with their command lines; zombies are not counted.
 pub(crate) fn marked(mark: &str) -> BTreeMap<u32, String> {
