@@ -33,6 +33,7 @@ mod selftest;
 mod support;
 mod sync;
 mod tools;
+mod try_tour;
 mod wire;
 
 use libtest_mimic::{Arguments, Trial};
@@ -66,6 +67,7 @@ fn main() {
         wire::trials(),
         mcp::trials(),
         tools::trials(),
+        try_tour::trials(),
         hostile::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Characters that a tour shows of one answer.
-const SHOWN: usize = 1_600;
+const SHOWN: usize = 1_000;
 /// How long a step goes on asking a server that is not ready.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Tools keep their own deadline; this much later a call is given up.

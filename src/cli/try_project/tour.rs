@@ -28,8 +28,10 @@ const SYMBOLS: usize = 4;
 /// Files that are asked for problems, and how long that may take.
 const PROBLEMS: usize = 12;
 const SCAN: std::time::Duration = std::time::Duration::from_secs(30);
+/// Kinds of symbols that have members.
+const TYPES: &[&str] = &["class", "interface", "struct", "enum", "module", "namespace", "object", "type"];
 /// An outline of this worth ends the search for a better one.
-const GOOD: usize = 12;
+const GOOD: usize = 16;
 
 /// A tour of one project.
 pub(super) struct Tour<'a> {
@@ -42,7 +44,10 @@ impl Tour<'_> {
     /// Asks about one language; answers with the file to break in a copy.
     pub(super) async fn of(&mut self, language: &Language) -> io::Result<Option<PathBuf>> {
         let Some((file, outline)) = self.outline(language).await else { return Ok(None) };
-        self.tally.step(&outline)?;
+        if self.tally.step(&outline)? == Went::Wrong {
+            // Whatever keeps the server from this keeps it from everything.
+            return Ok(None);
+        }
         let candidates = symbols(&outline);
         if candidates.is_empty() {
             out::print("  without a symbol to ask about there is no hover and there are no references\n")?;
@@ -118,10 +123,11 @@ impl Tour<'_> {
                 break;
             }
         }
-        let Some((_, made)) = worst else { return Ok(clean) };
+        let Some((problems, made)) = worst else { return Ok(clean) };
         self.tally.step(&made)?;
         if asked > 1 {
-            out::print(&format!("  {asked} files were asked about; this one shows most\n"))?;
+            let found = if problems > 0 { "this one has most problems" } else { "none has problems" };
+            out::print(&format!("  {asked} files were asked about; {found}\n"))?;
         }
         Ok(clean)
     }
@@ -146,27 +152,31 @@ pub(super) fn shown(root: &Path, file: &Path) -> String {
     inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// How much an outline shows: its symbols, types with members above all.
+/// How much an outline shows: its symbols, and above all what types have inside.
 fn worth(made: &Made) -> usize {
-    let symbols = lines(made);
-    let members = symbols.iter().filter(|symbol| symbol.depth > 0).count();
-    symbols.len().min(20) + 2 * members.min(20)
+    let members: usize = outermost(lines(made)).iter().map(|(members, _)| *members).sum();
+    lines(made).len().min(20) + 2 * members.min(20)
 }
 
-/// The outermost symbols of an outline, those with most members first.
+/// The outermost symbols of an outline, the types with most members first.
 fn symbols(made: &Made) -> Vec<SymbolLine> {
-    let all = lines(made);
-    let mut outermost: Vec<(usize, SymbolLine)> = Vec::new();
-    for symbol in all {
-        if symbol.depth == 0 {
-            outermost.push((0, symbol.clone()));
-        } else if let Some((members, _)) = outermost.last_mut() {
-            *members += 1;
-        }
-    }
+    let mut outermost = outermost(lines(made));
     // A sort that keeps the order of equals.
     outermost.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
-    outermost.into_iter().map(|(_, symbol)| symbol).collect()
+    outermost.into_iter().map(|(_, symbol)| symbol.clone()).collect()
+}
+
+/// The outermost symbols, each with the number of its members where it is a type. What functions have inside are
+/// parameters and variables.
+fn outermost(lines: &[SymbolLine]) -> Vec<(usize, &SymbolLine)> {
+    let mut found: Vec<(usize, &SymbolLine)> = Vec::new();
+    for symbol in lines {
+        match found.last_mut() {
+            Some((members, outer)) if symbol.depth > 0 => *members += usize::from(TYPES.contains(&outer.kind.as_str())),
+            _ => found.push((0, symbol)),
+        }
+    }
+    found
 }
 
 fn lines(made: &Made) -> &[SymbolLine] {
@@ -183,5 +193,43 @@ fn errors(made: &Made) -> usize {
             problems.iter().map(|problem| if problem.severity == "error" { 1_000 } else { 1 }).sum()
         }
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(depth: u32, kind: &str, name: &str) -> SymbolLine {
+        SymbolLine {
+            depth,
+            kind: kind.into(),
+            name: name.into(),
+            detail: None,
+            line: 1,
+            column: 1,
+            end_line: 1,
+            hidden: 0,
+        }
+    }
+
+    #[test]
+    fn members_count_for_types_only() {
+        let lines = [
+            line(0, "function", "f"),
+            line(1, "variable", "a"),
+            line(1, "variable", "b"),
+            line(0, "class", "C"),
+            line(1, "method", "m"),
+        ];
+        let found: Vec<_> =
+            outermost(&lines).into_iter().map(|(members, symbol)| (members, symbol.name.as_str())).collect();
+        assert_eq!(found, [(0, "f"), (1, "C")]);
+        assert!(outermost(&[]).is_empty());
+    }
+
+    #[test]
+    fn files_are_named_from_the_root() {
+        assert_eq!(shown(Path::new("/p"), Path::new("/p/a b/c.py")), "a b/c.py");
     }
 }

@@ -1,0 +1,238 @@
+//! `langport try`: the tour of a project, with scripted servers.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use serde_json::json;
+
+use crate::{
+    fake::{
+        SCRIPT,
+        script::{Act, Script},
+    },
+    support::{
+        Definition, Log, Workspace,
+        procs::{self, MARK},
+        within,
+    },
+};
+
+trials![
+    a_tour_asks_breaks_and_mends,
+    an_error_that_nobody_finds_is_told,
+    a_language_without_an_error_line_goes_without,
+    what_a_server_cannot_do_is_no_failure,
+    a_server_that_dies_fails_the_tour,
+    what_nobody_serves_is_told,
+    what_is_missing_is_told_and_nothing_runs,
+    what_is_missing_is_installed_when_asked_for,
+];
+
+/// What a tour printed and left.
+struct Seen {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// Runs `langport try` on the workspace. `path` is the whole PATH.
+#[track_caller]
+fn tour(ws: &Workspace, flags: &[&str], path: &str) -> Seen {
+    let home = ws.home();
+    let temp = home.join("tmp");
+    fs::create_dir_all(&temp).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_langport"));
+    command.arg("try").arg(ws.root()).args(flags).current_dir(&home).env_clear();
+    command.env("HOME", &home).env("PATH", path).env("TMPDIR", &temp).env(MARK, ws.mark_text());
+    for (name, folder) in [("CONFIG", "config"), ("STATE", "state"), ("DATA", "data")] {
+        command.env(format!("LANGPORT_{name}_DIR"), home.join(folder));
+    }
+    let done = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let seen = Seen { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) };
+    assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "the copy stays\n{}", seen.out);
+    let gone = within(std::time::Duration::from_secs(2), || procs::marked(&ws.mark_text()).is_empty().then_some(()));
+    assert!(gone.is_some(), "left behind: {:?}", procs::marked(&ws.mark_text()));
+    seen
+}
+
+/// A server named `fake` for a language, and its log.
+fn serve(ws: &Workspace, language: &str, script: Script) -> Log {
+    Definition::new("fake", script).languages(&[language]).write(ws)
+}
+
+#[track_caller]
+fn in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing, or comes too early, in\n{text}"));
+        rest = &rest[at + part.len()..];
+    }
+}
+
+const C: &str = "//- src/shop.c\nclass Cart\n  def add\n  def total\n//- src/till.c\nclass Till\nCart\nERR here\n//- NOTES.md\n# Notes\n";
+
+fn a_tour_asks_breaks_and_mends() {
+    let ws = Workspace::new(C);
+    let log = serve(&ws, "c", Script::new());
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &[
+            "languages   c (2 files)\n",
+            "not served  markdown (1 file)\n",
+            "fake        c: /",
+            "\nc:\n",
+            "> lsp_symbols {\"file_path\":\"src/",
+            "fresh · fake · ",
+            "> lsp_hover {\"file_path\":\"src/",
+            "WORD ",
+            "> lsp_references {\"file_path\":\"src/",
+            " references in ",
+            "> lsp_diagnostics {\"file_path\":\"src/till.c\"}",
+            "fresh · fake · 1 error\n",
+            "src/till.c:3:",
+            "In a copy (3 files)",
+            "> lsp_diagnostics {\"file_path\":\"src/shop.c\"}",
+            "fresh · fake · no problems\n",
+            "* line 4 is added to src/shop.c: #error",
+            "fresh · fake · 1 error\n",
+            "src/shop.c:4:",
+            "* line 4 is taken away again",
+            "fresh · fake · no problems\n",
+            "everything went as it should\n",
+        ],
+    );
+    assert!(!seen.err.contains(['\r', '\x1b']), "progress is for terminals: {:?}", seen.err);
+    assert_eq!(ws.read("src/shop.c"), "class Cart\n  def add\n  def total\n");
+    assert_eq!(log.violations(), Vec::<String>::new());
+    assert_eq!(log.starts(), 2, "one in the project and one in the copy");
+}
+
+fn an_error_that_nobody_finds_is_told() {
+    let ws = Workspace::new("//- a.py\nclass Cart\n");
+    serve(&ws, "python", Script::new());
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &[
+            "* line 2 is added to a.py",
+            "no problems",
+            "not as it should be:\n",
+            "the error on line 2 of a.py was not found\n",
+        ],
+    );
+}
+
+fn a_language_without_an_error_line_goes_without() {
+    let ws = Workspace::new("//- a.lua\nclass Cart\n");
+    serve(&ws, "lua", Script::new());
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &[
+            "> lsp_diagnostics",
+            "No error is made in a copy: langport knows no line that is wrong in every lua file.",
+            "4 calls, everything",
+        ],
+    );
+}
+
+fn what_a_server_cannot_do_is_no_failure() {
+    let ws = Workspace::new("//- a.lua\nclass Cart\n");
+    serve(&ws, "lua", Script::new().capability("documentSymbolProvider", json!(null)));
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &[
+            "> lsp_symbols",
+            "unsupported · ",
+            "without a symbol to ask about",
+            "> lsp_diagnostics",
+            "2 calls, everything",
+        ],
+    );
+}
+
+fn a_server_that_dies_fails_the_tour() {
+    let ws = Workspace::new("//- a.py\nclass Cart\n");
+    serve(&ws, "python", Script::new().on("start", [Act::Stderr("no such thing".into(), 1), Act::Exit(3)]));
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
+    in_order(&seen.out, &["> lsp_symbols", "· fake", "no such thing", "not as it should be:\n", "was not answered"]);
+    assert!(!seen.out.contains("In a copy"), "{}", seen.out);
+}
+
+fn what_nobody_serves_is_told() {
+    let ws = Workspace::new("//- NOTES.md\n# Notes\n");
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &["not served  markdown (1 file)", "No definition serves these languages", "langport list", "config/servers.d"],
+    );
+    let ws = Workspace::new("//- blob.bin\n\n");
+    in_order(&tour(&ws, &[], "").out, &["No file of a known language is here."]);
+}
+
+fn what_is_missing_is_told_and_nothing_runs() {
+    let ws = Workspace::new("//- a.lua\nclass Cart\n");
+    let install = "[install]\nnpm = \"fake-server@1.0.0\"";
+    Definition::command("fake", "fake-server").languages(&["lua"]).table(install).write(&ws);
+    let seen = tour(&ws, &[], &npm(&ws));
+    assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &["not installed: langport install local/fake", "--install` installs what is missing", "No server is here"],
+    );
+    assert!(!ws.home().join("ran").exists() && !ws.home().join("data/servers").exists(), "something was run");
+}
+
+fn what_is_missing_is_installed_when_asked_for() {
+    let ws = Workspace::new("//- a.lua\nclass Cart\n");
+    let script = ws.home().join("script.json");
+    let log = ws.home().join("fake.log");
+    fs::write(&script, serde_json::to_vec(&Script { log: log.clone(), ..Script::new() }).unwrap()).unwrap();
+    let install = "[install]\nnpm = \"fake-server@1.0.0\"";
+    let definition = Definition::command("fake", "fake-server").languages(&["lua"]).table(install);
+    definition.env(SCRIPT, &script.to_string_lossy()).write(&ws);
+    let path = npm(&ws);
+    for flag in ["--install", "--yes"] {
+        let seen = tour(&ws, &[flag], &path);
+        assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+        let shown = "To be installed:\nlocal/fake (npm fake-server@1.0.0) into ";
+        in_order(
+            &seen.out,
+            &[shown, "npm install --prefix ", "installed local/fake: ", "> lsp_hover", "everything went"],
+        );
+        // Once it is there, nothing is installed again.
+        let seen = tour(&ws, &[flag], &path);
+        assert!(seen.code == Some(0) && !seen.out.contains("To be installed"), "{}{}", seen.out, seen.err);
+        fs::remove_dir_all(ws.home().join("data/servers")).unwrap();
+    }
+    assert_eq!(Log::new(&log).violations(), Vec::<String>::new());
+}
+
+/// A PATH with a package manager that installs the scripted server.
+fn npm(ws: &Workspace) -> String {
+    let folder: PathBuf = ws.home().join("bin");
+    fs::create_dir_all(&folder).unwrap();
+    let fake = std::env::current_exe().unwrap();
+    let ran = ws.home().join("ran");
+    let script = format!(
+        "#!/bin/sh\n: > '{}'\n/bin/mkdir -p \"$3/node_modules/.bin\"\n/bin/ln -s '{}' \"$3/node_modules/.bin/fake-server\"\n",
+        ran.display(),
+        fake.display()
+    );
+    fs::write(folder.join("npm"), script).unwrap();
+    fs::set_permissions(folder.join("npm"), fs::Permissions::from_mode(0o755)).unwrap();
+    folder.to_string_lossy().into_owned()
+}
