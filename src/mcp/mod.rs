@@ -55,7 +55,8 @@ impl Default for McpSettings {
             max_chars: 8_000,
             offered: Arc::new(|| ToolId::ALL.to_vec()),
             changes: ListChanges::default(),
-            concurrency: 64,
+            // More than one server may have pending, so that one that answers nothing holds up no other.
+            concurrency: 256,
         }
     }
 }
