@@ -18,15 +18,15 @@
 //! | [`sys`] | the only place that spawns, kills, writes files and reads the environment |
 //!
 //! Arrows go down this list only.
-pub mod cli;
-pub mod mcp;
-pub mod render;
-pub mod tools;
 pub mod binding;
-pub mod runtime;
-pub mod protocol;
-pub mod workspace;
-pub mod registry;
-pub mod language;
+pub mod cli;
 pub mod config;
+pub mod language;
+pub mod mcp;
+pub mod protocol;
+pub mod registry;
+pub mod render;
+pub mod runtime;
 pub mod sys;
+pub mod tools;
+pub mod workspace;

@@ -30,7 +30,7 @@ use crate::{
 
 /// Flags that every command takes which starts servers.
 #[derive(Debug, Default, clap::Args)]
-pub struct Flagged {
+pub(super) struct Flagged {
     /// A folder that may be looked at; may be given several times (default: the current folder)
     #[arg(long, value_name = "DIR")]
     pub root: Vec<PathBuf>,
@@ -52,9 +52,8 @@ pub struct Flagged {
 }
 
 /// Everything that answers.
-pub struct Langport {
+pub(super) struct Langport {
     pub engine: Arc<Engine>,
-    pub settings: Settings,
     pub mcp: McpSettings,
 }
 
@@ -79,9 +78,21 @@ impl Flagged {
         let capabilities = if self.capabilities.is_empty() || all {
             None
         } else {
-            Some(self.capabilities.iter().map(|word| word.parse()).collect::<Result<Vec<Capability>, _>>().context("--capabilities")?)
+            Some(
+                self.capabilities
+                    .iter()
+                    .map(|word| word.parse())
+                    .collect::<Result<Vec<Capability>, _>>()
+                    .context("--capabilities")?,
+            )
         };
-        Ok(Flags { permission, capabilities, bind: named(&self.bind), languages: named(&self.languages), ..Flags::default() })
+        Ok(Flags {
+            permission,
+            capabilities,
+            bind: named(&self.bind),
+            languages: named(&self.languages),
+            ..Flags::default()
+        })
     }
 
     /// Reads the settings and definitions and puts everything together. Must be called inside a tokio runtime. No
@@ -90,7 +101,7 @@ impl Flagged {
     /// # Errors
     /// Flags or a root that cannot be used, and managed configuration that is wrong; a faulty user file is reported and
     /// left out.
-    pub fn assemble(&self) -> anyhow::Result<Langport> {
+    pub(super) fn assemble(&self) -> anyhow::Result<Langport> {
         let env = Env::current();
         let dirs = Dirs::from_env(&env)?;
         let Loaded { settings, problems } = config::load(&dirs, &env, &self.flags()?)?;
@@ -100,15 +111,21 @@ impl Flagged {
         for problem in &left_out {
             tracing::warn!("{problem}");
         }
-        let roots = if self.root.is_empty() { vec![std::env::current_dir().context("the current folder")?] } else { self.root.clone() };
+        let roots = if self.root.is_empty() {
+            vec![std::env::current_dir().context("the current folder")?]
+        } else {
+            self.root.clone()
+        };
         let roots = Roots::new(&roots)?;
         let folders: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
         let bound = Bound::resolve(&registry, &Binding::of(&settings))?;
         let languages = bound.languages(&settings).context("filetypes")?;
-        let watching = Options { events: settings.watch_events, max_folders: settings.watched_folders, ..Options::default() };
+        let watching =
+            Options { events: settings.watch_events, max_folders: settings.watched_folders, ..Options::default() };
         let watcher = Watcher::start(&roots, &watching);
         let ms = Duration::from_millis;
-        let ground = Arc::new(Ground::new(roots, Disk::new(settings.document_bytes, TEXTS), watcher, ms(settings.barrier_ms)));
+        let ground =
+            Arc::new(Ground::new(roots, Disk::new(settings.document_bytes, TEXTS), watcher, ms(settings.barrier_ms)));
         let around = Surroundings::of_process(dirs, folders);
         let starter = Starter {
             ground,
@@ -122,13 +139,18 @@ impl Flagged {
             pending: settings.pending,
         };
         // 0 means never.
-        let idle = if settings.idle_stop_ms == 0 { Duration::from_secs(u64::from(u32::MAX)) } else { ms(settings.idle_stop_ms) };
+        let idle = if settings.idle_stop_ms == 0 {
+            Duration::from_secs(u64::from(u32::MAX))
+        } else {
+            ms(settings.idle_stop_ms)
+        };
         let budget = Budget { restarts: RESTARTS, window: WINDOW };
         let pool = Pool::new(starter, PoolLimits { instances: settings.instances, idle, budget });
-        let limits = ToolLimits { diagnostics_file: settings.diagnostics_file, capabilities: settings.capabilities.clone() };
+        let limits =
+            ToolLimits { diagnostics_file: settings.diagnostics_file, capabilities: settings.capabilities.clone() };
         let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out);
         let mcp = mcp_settings(&settings, &engine);
-        Ok(Langport { engine, settings, mcp })
+        Ok(Langport { engine, mcp })
     }
 }
 

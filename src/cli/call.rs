@@ -9,7 +9,7 @@ use super::{assemble::Flagged, on_runtime, out};
 
 /// Arguments of `call`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The tool, in any spelling: lsp_hover, lsp/hover, hover
     tool: String,
     /// Its arguments as a JSON object
@@ -19,7 +19,7 @@ pub struct Args {
     flagged: Flagged,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<u8> {
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let arguments: Value = serde_json::from_str(&args.json).context("the tool's arguments must be a JSON object")?;
     let progress = ProgressSink::new(|text| tracing::info!("{text}"));
     on_runtime(async {

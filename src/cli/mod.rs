@@ -40,7 +40,11 @@ enum Command {
 
 /// Runs a command's future to its end; whatever still blocks a thread then does not keep the program.
 fn on_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().context("the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .context("the runtime")?;
     let result = runtime.block_on(command);
     runtime.shutdown_timeout(LINGER);
     result
@@ -57,8 +61,8 @@ impl Cli {
     /// With what to tell a person.
     pub fn run(self) -> anyhow::Result<u8> {
         match self.command {
-            Command::Serve(args) => serve::run(args),
-            Command::Call(args) => call::run(args),
+            Command::Serve(args) => serve::run(&args),
+            Command::Call(args) => call::run(&args),
             Command::Try(args) => try_project::run(&args),
             Command::Install(args) => install::run(&args).map(|()| 0),
             Command::List(args) => list::run(&args).map(|()| 0),

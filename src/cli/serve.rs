@@ -8,12 +8,12 @@ use super::{assemble::Flagged, on_runtime};
 
 /// Flags of `serve`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     flagged: Flagged,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<u8> {
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     on_runtime(async {
         let langport = args.flagged.assemble()?;
         let tools: Arc<dyn Tools> = langport.engine.clone();

@@ -95,7 +95,7 @@ fn input(tool: ToolId) -> Value {
     let level = || json!({"type": "integer", "minimum": 1, "maximum": 5, "default": 1});
     match tool {
         ToolId::Diagnostics => {
-            add("file_path", json!({"type": "string"}));
+            add("file_path", text("relative to the workspace"));
             add(
                 "severity",
                 json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),
@@ -111,7 +111,7 @@ fn input(tool: ToolId) -> Value {
             add("include_declaration", json!({"type": "boolean", "default": true}));
         }
         ToolId::Symbols => {
-            add("file_path", json!({"type": "string"}));
+            add("file_path", text("relative to the workspace"));
             add("depth", json!({"type": "integer", "minimum": 1, "default": 2}));
             add("query", json!({"type": "string"}));
             required.push("file_path");
@@ -133,7 +133,7 @@ fn input(tool: ToolId) -> Value {
         }
         ToolId::Status => {
             add("server", json!({"type": "string"}));
-            add("file_path", json!({"type": "string"}));
+            add("file_path", text("relative to the workspace"));
             add("restart", json!({"type": "boolean", "default": false}));
         }
     }
@@ -151,11 +151,14 @@ fn text(description: &str) -> Value {
 
 fn address(add: &mut impl FnMut(&str, Value)) {
     // Each stands in most tools: how they go together is said in the instructions and by the first of the tools.
-    add("file_path", json!({"type": "string"}));
+    add("file_path", text("relative to the workspace"));
     add("line", json!({"type": "integer", "description": "1-based"}));
-    add("column", json!({"type": "integer", "description": "1-based"}));
+    add("column", json!({"type": "integer", "description": "1-based, in code points"}));
     add("symbol", text("name or path: Cart/add"));
-    add("occurrence", json!({"type": "integer"}));
+    add(
+        "occurrence",
+        json!({"type": "integer", "description": "which of the symbols of that name on the line, from 1"}),
+    );
 }
 
 #[cfg(test)]

@@ -141,7 +141,8 @@ impl Client {
     /// After the handshake of the older era.
     async fn legacy(settings: McpSettings) -> Self {
         let mut client = Self::start(settings);
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = client.request("initialize", hello).await;
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;

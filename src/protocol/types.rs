@@ -212,8 +212,17 @@ pub struct Related {
 /// A pull report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
-    Full { items: Vec<Diagnostic>, total: usize, dropped: usize, result_id: Option<String>, related: Vec<(FileRef, Report)> },
-    Unchanged { result_id: String, related: Vec<(FileRef, Report)> },
+    Full {
+        items: Vec<Diagnostic>,
+        total: usize,
+        dropped: usize,
+        result_id: Option<String>,
+        related: Vec<(FileRef, Report)>,
+    },
+    Unchanged {
+        result_id: String,
+        related: Vec<(FileRef, Report)>,
+    },
 }
 
 /// `textDocument/publishDiagnostics`.

@@ -25,7 +25,8 @@ use super::{
 
 /// Pauses before each retry of a read-only request that the server dropped because the text moved on (LSP codes
 /// -32801, -32802, -32800): the first right after a sync.
-const RETRIES: [Duration; 4] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+const RETRIES: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
 /// Pauses between two project-wide answers that have to agree.
 const AGREE: [Duration; 7] = [
@@ -97,7 +98,9 @@ impl Session {
         let (record, method) = (self.heard.record(), question.query.method());
         match &question.file {
             // A search of the project is no matter of the file that stands for it.
-            Some(file) if method != Method::WorkspaceSymbol => record.effective.can(method, &question.language, file) == Support::Yes,
+            Some(file) if method != Method::WorkspaceSymbol => {
+                record.effective.can(method, &question.language, file) == Support::Yes
+            }
             _ => record.effective.offers(method),
         }
     }
@@ -183,7 +186,13 @@ impl Session {
     }
 
     /// A request whose answer the server may refuse because the text moved on; asked again after another sync.
-    pub(super) async fn request_retrying(&self, ground: &Ground, question: &Question, method: &str, params: &Value) -> Result<Response, Shortfall> {
+    pub(super) async fn request_retrying(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        method: &str,
+        params: &Value,
+    ) -> Result<Response, Shortfall> {
         let mut retries = RETRIES.into_iter();
         loop {
             match self.request_once(question, method, params).await {
@@ -200,7 +209,12 @@ impl Session {
         }
     }
 
-    pub(super) async fn request_once(&self, question: &Question, method: &str, params: &Value) -> Result<Response, Shortfall> {
+    pub(super) async fn request_once(
+        &self,
+        question: &Question,
+        method: &str,
+        params: &Value,
+    ) -> Result<Response, Shortfall> {
         let allowed = question.left().min(self.limits.request_timeout);
         let pending = self.request(method, params, allowed).map_err(|error| self.why(question, error))?;
         pending.await.map_err(|error| self.why(question, error))

@@ -97,7 +97,10 @@ impl Session {
     /// Whether a list of this very text is there, from before something else changed.
     fn depends_on_older(&self, focus: &Focus) -> bool {
         let record = self.heard.record();
-        record.store.pushed(&focus.path).is_some_and(|list| list.version.is_none_or(|v| v == focus.sent.version) && list.at < record.epoch_at)
+        record
+            .store
+            .pushed(&focus.path)
+            .is_some_and(|list| list.version.is_none_or(|v| v == focus.sent.version) && list.at < record.epoch_at)
             && focus.sent.at < record.epoch_at
     }
 
@@ -108,10 +111,17 @@ impl Session {
     }
 
     /// Pulls from every provider in parallel.
-    async fn pull(&self, ground: &Ground, question: &Question, mut focus: Focus, identifiers: Vec<Option<String>>) -> Result<Reply, Shortfall> {
+    async fn pull(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        mut focus: Focus,
+        identifiers: Vec<Option<String>>,
+    ) -> Result<Reply, Shortfall> {
         for round in 0.. {
             let refreshes = self.heard.record().refreshes;
-            let pulls = identifiers.iter().map(|identifier| self.pull_one(ground, question, &focus, identifier.as_deref()));
+            let pulls =
+                identifiers.iter().map(|identifier| self.pull_one(ground, question, &focus, identifier.as_deref()));
             for pulled in join_all(pulls).await {
                 pulled?;
             }
@@ -132,7 +142,13 @@ impl Session {
         Ok(self.reply(&focus, verdict, reason))
     }
 
-    async fn pull_one(&self, ground: &Ground, question: &Question, focus: &Focus, identifier: Option<&str>) -> Result<(), Shortfall> {
+    async fn pull_one(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        focus: &Focus,
+        identifier: Option<&str>,
+    ) -> Result<(), Shortfall> {
         let name = identifier.unwrap_or_default();
         let previous = self.heard.record().store.pulled(&focus.path, name).and_then(|report| report.result_id.clone());
         let mut params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}});
@@ -143,7 +159,8 @@ impl Session {
             params["previousResultId"] = previous.into();
         }
         let response = self.request_retrying(ground, question, "textDocument/diagnostic", &params).await?;
-        let report = read::report(response.result(), &Caps::default()).map_err(|error| Shortfall::Shape(error.to_string()))?;
+        let report =
+            read::report(response.result(), &Caps::default()).map_err(|error| Shortfall::Shape(error.to_string()))?;
         // Null is no report, and so no clean bill.
         let report = report.ok_or_else(|| Shortfall::Unanswered { after: focus.sent.at.elapsed() })?;
         let mut record = self.heard.record();
@@ -208,12 +225,16 @@ impl Session {
                 let seconds = now.saturating_duration_since(focus.sent.at.max(record.epoch_at)).as_secs_f32();
                 Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
             }
-            Push::Older if over => Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into())),
+            Push::Older if over => {
+                Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into()))
+            }
             Push::Never if over => Judged::Never(match standing {
                 Standing::Loading { progress, .. } => Shortfall::Loading { progress },
                 Standing::Ready => Shortfall::Unanswered { after: now.saturating_duration_since(focus.sent.at) },
             }),
-            Push::Older | Push::Never => Judged::Wait(self.silence_ends(&record, focus).filter(|at| *at > now).unwrap_or(end).min(end)),
+            Push::Older | Push::Never => {
+                Judged::Wait(self.silence_ends(&record, focus).filter(|at| *at > now).unwrap_or(end).min(end))
+            }
         }
     }
 
@@ -234,7 +255,10 @@ impl Session {
         let mut lists = record.store.reports(&focus.path, focus.sent.version);
         let mut total: usize = lists.iter().map(|(_, total)| total).sum();
         if let Some(pushed) = record.store.pushed(&focus.path) {
-            let old = matches!(record.store.push_state(&focus.path, focus.sent, record.epoch_at, Instant::now()), Push::Older);
+            let old = matches!(
+                record.store.push_state(&focus.path, focus.sent, record.epoch_at, Instant::now()),
+                Push::Older
+            );
             let proven = record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch));
             if !old || proven || matches!(verdict, Verdict::Stale | Verdict::Unconfirmed) {
                 total += pushed.total;

@@ -1,7 +1,11 @@
 //! The files that a server has been told of: versions that only rise, one open until one close, least recently used
 //! out first. Pure: it decides what to tell, the session tells it.
 
-use std::{collections::HashMap, path::{Path, PathBuf}, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tokio::time::Instant;
 
@@ -20,11 +24,25 @@ pub struct Text {
 /// What a server is to be told, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    Open { path: PathBuf, language: String, version: i32, text: Arc<str> },
-    Change { path: PathBuf, version: i32, text: Arc<str> },
+    Open {
+        path: PathBuf,
+        language: String,
+        version: i32,
+        text: Arc<str>,
+    },
+    Change {
+        path: PathBuf,
+        version: i32,
+        text: Arc<str>,
+    },
     /// `text` where the server asked for it.
-    Save { path: PathBuf, text: Option<Arc<str>> },
-    Close { path: PathBuf },
+    Save {
+        path: PathBuf,
+        text: Option<Arc<str>>,
+    },
+    Close {
+        path: PathBuf,
+    },
 }
 
 /// What makes a server look again at a text that has not changed.
@@ -82,7 +100,7 @@ impl Documents {
     }
 
     /// How many are open.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.open.len()
     }
 
@@ -93,16 +111,39 @@ impl Documents {
 
     /// Brings the server to `text`: opens the file or changes it, and says so when neither was needed. The file counts
     /// as just used; another one is closed where the limit asks for it.
-    pub fn update(&mut self, path: &Path, language: &str, text: &Text, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) -> bool {
+    pub fn update(
+        &mut self,
+        path: &Path,
+        language: &str,
+        text: &Text,
+        rules: &impl Rules,
+        now: Instant,
+        out: &mut Vec<Notice>,
+    ) -> bool {
         self.uses += 1;
         let uses = self.uses;
         if !self.open.contains_key(path) {
             self.make_room(rules, out);
             self.version += 1;
             let version = self.version;
-            self.open.insert(path.to_owned(), Document { language: language.to_owned(), version, hash: text.hash, serial: text.serial, used: uses, told: now });
+            self.open.insert(
+                path.to_owned(),
+                Document {
+                    language: language.to_owned(),
+                    version,
+                    hash: text.hash,
+                    serial: text.serial,
+                    used: uses,
+                    told: now,
+                },
+            );
             if rules(language, path).open_close {
-                out.push(Notice::Open { path: path.to_owned(), language: language.to_owned(), version, text: text.text.clone() });
+                out.push(Notice::Open {
+                    path: path.to_owned(),
+                    language: language.to_owned(),
+                    version,
+                    text: text.text.clone(),
+                });
             }
             return true;
         }
@@ -112,7 +153,14 @@ impl Documents {
     }
 
     /// The same for a file that is open already and has not been asked about: it keeps its place in the order of use.
-    pub fn refresh(&mut self, path: &Path, text: &Text, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) -> bool {
+    pub fn refresh(
+        &mut self,
+        path: &Path,
+        text: &Text,
+        rules: &impl Rules,
+        now: Instant,
+        out: &mut Vec<Notice>,
+    ) -> bool {
         let Some(document) = self.open.get_mut(path) else { return false };
         if text.serial < document.serial || text.hash == document.hash {
             return false;
@@ -139,7 +187,15 @@ impl Documents {
     }
 
     /// Tells a file again that is open and stands as it was told.
-    pub fn again(&mut self, path: &Path, text: &Text, nudge: Nudge, rules: &impl Rules, now: Instant, out: &mut Vec<Notice>) {
+    pub fn again(
+        &mut self,
+        path: &Path,
+        text: &Text,
+        nudge: Nudge,
+        rules: &impl Rules,
+        now: Instant,
+        out: &mut Vec<Notice>,
+    ) {
         let Some(document) = self.open.get_mut(path) else { return };
         let wanted = rules(&document.language, path);
         if nudge != Nudge::Save {
@@ -175,7 +231,9 @@ impl Documents {
 
     fn make_room(&mut self, rules: &impl Rules, out: &mut Vec<Notice>) {
         while self.open.len() >= self.limit {
-            let Some(oldest) = self.open.iter().min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else { return };
+            let Some(oldest) = self.open.iter().min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else {
+                return;
+            };
             self.close(&oldest, rules, out);
         }
     }
@@ -225,7 +283,7 @@ mod tests {
             docs.update(Path::new(name), "python", &text("1", 1), &rules, now, &mut out);
         }
         assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b", "open /c 3"]);
-        assert_eq!(docs.len(), 2);
+        assert_eq!(docs.count(), 2);
     }
 
     #[test]

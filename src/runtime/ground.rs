@@ -20,6 +20,9 @@ use crate::{
 /// Texts whose line index is kept.
 const INDEXED: usize = 32;
 
+/// A content hash and the line index of that text.
+type Indexed = (u64, Arc<LineMap>);
+
 /// Whether all changes to files were seen in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
@@ -32,7 +35,9 @@ impl Seen {
     /// A verdict that rests on events that may be missing is not `fresh`.
     pub fn judged(self, verdict: Verdict, reason: Option<String>) -> (Verdict, Option<String>) {
         match (self, verdict) {
-            (Self::Perhaps, Verdict::Fresh) => (Verdict::Settling, Some("file events are late: a change just made may be missing".into())),
+            (Self::Perhaps, Verdict::Fresh) => {
+                (Verdict::Settling, Some("file events are late: a change just made may be missing".into()))
+            }
             _ => (verdict, reason),
         }
     }
@@ -46,7 +51,7 @@ pub struct Ground {
     pub watcher: Arc<Watcher>,
     /// How long the barrier may take before the stat sweep has to do.
     pub barrier: Duration,
-    lines: Mutex<HashMap<Arc<Path>, (u64, Arc<LineMap>)>>,
+    lines: Mutex<HashMap<Arc<Path>, Indexed>>,
 }
 
 impl Ground {

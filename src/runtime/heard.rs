@@ -105,7 +105,13 @@ impl Record {
     }
 
     /// A list was pushed.
-    fn published(&mut self, path: &Path, version: Option<i32>, items: Vec<crate::protocol::types::Diagnostic>, total: usize) {
+    fn published(
+        &mut self,
+        path: &Path,
+        version: Option<i32>,
+        items: Vec<crate::protocol::types::Diagnostic>,
+        total: usize,
+    ) {
         let sent = self.sent.get(path).copied();
         if sent.is_none() && items.is_empty() {
             // The echo of our own didClose: it says nothing about the file.

@@ -49,7 +49,14 @@ fn key(item: &HierarchyItem) -> Key {
 
 impl Session {
     /// The tree above or below the symbol at `at`, as deep as asked.
-    pub(super) async fn tree(&self, question: &Question, focus: &Focus, at: Point, hierarchy: Hierarchy, depth: u32) -> Result<Tree, Shortfall> {
+    pub(super) async fn tree(
+        &self,
+        question: &Question,
+        focus: &Focus,
+        at: Point,
+        hierarchy: Hierarchy,
+        depth: u32,
+    ) -> Result<Tree, Shortfall> {
         let position = self.position(focus, at)?;
         let params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}, "position": position});
         let response = self.request_once(question, hierarchy.prepare(), &params).await?;
@@ -103,17 +110,24 @@ impl Session {
         Ok(Tree { nodes: in_walking_order(nodes, roots), cut })
     }
 
-    async fn step(&self, question: &Question, hierarchy: Hierarchy, item: &HierarchyItem) -> Result<Capped<Call>, Shortfall> {
+    async fn step(
+        &self,
+        question: &Question,
+        hierarchy: Hierarchy,
+        item: &HierarchyItem,
+    ) -> Result<Capped<Call>, Shortfall> {
         let raw: Value = serde_json::from_str(item.raw.get()).map_err(|error| Shortfall::Shape(error.to_string()))?;
         let response = self.request_once(question, hierarchy.step(), &json!({"item": raw})).await?;
         let caps = Caps::default();
         let read = match hierarchy {
             Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls => read::calls(response.result(), &caps),
-            Hierarchy::Supertypes | Hierarchy::Subtypes => read::hierarchy_items(response.result(), &caps).map(|items| Capped {
-                items: items.items.into_iter().map(|item| Call { item, sites: Vec::new() }).collect(),
-                total: items.total,
-                dropped: items.dropped,
-            }),
+            Hierarchy::Supertypes | Hierarchy::Subtypes => {
+                read::hierarchy_items(response.result(), &caps).map(|items| Capped {
+                    items: items.items.into_iter().map(|item| Call { item, sites: Vec::new() }).collect(),
+                    total: items.total,
+                    dropped: items.dropped,
+                })
+            }
         };
         read.map_err(|error| Shortfall::Shape(error.to_string()))
     }

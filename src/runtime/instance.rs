@@ -84,7 +84,13 @@ const COMMANDS: usize = 256;
 
 impl Instance {
     /// Starts the actor; no process yet.
-    pub fn spawn(entry: Arc<Entry>, root: PathBuf, starter: Arc<Starter>, budget: Budget, events: broadcast::Sender<Event>) -> Arc<Self> {
+    pub fn spawn(
+        entry: Arc<Entry>,
+        root: PathBuf,
+        starter: Arc<Starter>,
+        budget: Budget,
+        events: broadcast::Sender<Event>,
+    ) -> Arc<Self> {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let (state, seen) = watch::channel(State::Stopped);
         let starts = Arc::new(AtomicU64::new(0));
@@ -236,7 +242,11 @@ impl Actor {
 
     /// Answers with a running session, starting one if need be. Whoever asks meanwhile gets the same answer. False when
     /// the handle is gone.
-    async fn ensure(&mut self, answer: oneshot::Sender<Result<Arc<Session>, Shortfall>>, inbox: &mut mpsc::Receiver<Command>) -> bool {
+    async fn ensure(
+        &mut self,
+        answer: oneshot::Sender<Result<Arc<Session>, Shortfall>>,
+        inbox: &mut mpsc::Receiver<Command>,
+    ) -> bool {
         let running = match &*self.state.borrow() {
             State::Running(session) if !session.wire.is_closed() => Some(session.clone()),
             _ => None,
@@ -282,7 +292,9 @@ impl Actor {
             Err(shortfall) => {
                 let cause = shortfall.to_string();
                 // What was never spawned costs nothing to look for again.
-                if matches!(shortfall, Shortfall::NotInstalled { .. } | Shortfall::Definition(_)) || !stopping.is_empty() {
+                if matches!(shortfall, Shortfall::NotInstalled { .. } | Shortfall::Definition(_))
+                    || !stopping.is_empty()
+                {
                     self.attempts.pop_back();
                 } else {
                     self.last_failure = Some(shortfall.clone());
@@ -310,7 +322,12 @@ impl Actor {
                 Some(shortfall) => (shortfall.to_string(), shortfall.lines()),
                 None => ("for no known reason".into(), Vec::new()),
             };
-            return Err(Shortfall::Broken { times: self.attempts.len(), minutes: self.budget.window.as_secs() / 60, reason, stderr });
+            return Err(Shortfall::Broken {
+                times: self.attempts.len(),
+                minutes: self.budget.window.as_secs() / 60,
+                reason,
+                stderr,
+            });
         }
         self.attempts.push_back(now);
         Ok(())
@@ -347,7 +364,12 @@ impl Actor {
         let word = state.word();
         tracing::info!(server = %self.entry.name, root = %self.root.display(), state = word, cause, "server state");
         self.state.send_replace(state);
-        let event = Event::State { name: self.entry.name.to_string(), root: self.root.clone(), state: word.into(), cause: cause.into() };
+        let event = Event::State {
+            name: self.entry.name.to_string(),
+            root: self.root.clone(),
+            state: word.into(),
+            cause: cause.into(),
+        };
         let _ = self.events.send(event);
     }
 }

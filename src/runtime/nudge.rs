@@ -34,7 +34,12 @@ impl Session {
 
     /// Confirms silence. True when the server has answered that it has analysed everything, so that the last list is
     /// the truth; otherwise it has only been nudged, and speaks or not.
-    pub(super) async fn confirm(&self, ground: &Ground, question: &Question, focus: Focus) -> Result<(Focus, bool), Shortfall> {
+    pub(super) async fn confirm(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        focus: Focus,
+    ) -> Result<(Focus, bool), Shortfall> {
         match &self.entry.def.diagnostics.confirm {
             None => Ok((focus, false)),
             Some(Confirm::Save) => self.nudge(ground, focus, Nudge::Save).map(|focus| (focus, false)),

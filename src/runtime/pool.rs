@@ -76,7 +76,13 @@ impl Pool {
         instances
             .entry((entry.name.to_string(), root.to_owned()))
             .or_insert_with(|| {
-                Instance::spawn(entry.clone(), root.to_owned(), self.starter.clone(), self.limits.budget, self.events.clone())
+                Instance::spawn(
+                    entry.clone(),
+                    root.to_owned(),
+                    self.starter.clone(),
+                    self.limits.budget,
+                    self.events.clone(),
+                )
             })
             .clone()
     }

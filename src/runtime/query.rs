@@ -79,7 +79,9 @@ impl Query {
             Self::Signature { .. } => Capability::SignatureHelp,
             Self::Outline => Capability::DocumentSymbols,
             Self::Symbols { .. } => Capability::WorkspaceSymbols,
-            Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => Capability::CallHierarchy,
+            Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => {
+                Capability::CallHierarchy
+            }
             Self::Tree { .. } => Capability::TypeHierarchy,
         }
     }
@@ -108,7 +110,11 @@ impl Query {
         match self {
             Self::References { .. } | Self::Symbols { .. } | Self::Tree { .. } => true,
             Self::Locations { target, .. } => *target == Target::Implementation,
-            Self::Diagnostics | Self::Hover { .. } | Self::Completions { .. } | Self::Signature { .. } | Self::Outline => false,
+            Self::Diagnostics
+            | Self::Hover { .. }
+            | Self::Completions { .. }
+            | Self::Signature { .. }
+            | Self::Outline => false,
         }
     }
 
@@ -217,13 +223,17 @@ impl Shortfall {
     /// The verdict that stands for it in an answer that others take part in.
     pub fn verdict(&self) -> Verdict {
         match self {
-            Self::NotInstalled { .. } | Self::Definition(_) | Self::NotStarted { .. } | Self::Broken { .. } | Self::PoolFull { .. } => {
-                Verdict::Unavailable
-            }
+            Self::NotInstalled { .. }
+            | Self::Definition(_)
+            | Self::NotStarted { .. }
+            | Self::Broken { .. }
+            | Self::PoolFull { .. } => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
             Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
-            Self::Server { .. } | Self::Shape(_) | Self::Died { .. } | Self::File(_) | Self::Moved | Self::Outrun => Verdict::Failed,
+            Self::Server { .. } | Self::Shape(_) | Self::Died { .. } | Self::File(_) | Self::Moved | Self::Outrun => {
+                Verdict::Failed
+            }
         }
     }
 

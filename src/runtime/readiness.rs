@@ -30,7 +30,16 @@ pub struct Rule {
 
 impl Default for Rule {
     fn default() -> Self {
-        Self { log: None, notification: None, progress: None, grace: Duration::from_millis(300), timeout: Duration::from_secs(60), again: GlobSet::empty(), again_within: Duration::from_secs(1), agree: true }
+        Self {
+            log: None,
+            notification: None,
+            progress: None,
+            grace: Duration::from_millis(300),
+            timeout: Duration::from_secs(60),
+            again: GlobSet::empty(),
+            again_within: Duration::from_secs(1),
+            agree: true,
+        }
     }
 }
 
@@ -56,7 +65,10 @@ pub enum Standing {
     Ready,
     /// Still loading; with the server's own progress title and percentage as one text (untrusted), if it told any, and
     /// the time at which silence alone would change the standing.
-    Loading { progress: Option<String>, until: Instant },
+    Loading {
+        progress: Option<String>,
+        until: Instant,
+    },
 }
 
 /// Follows one server's start.
@@ -157,7 +169,8 @@ impl Readiness {
             && name == method
         {
             let holds = field.as_ref().is_none_or(|field| {
-                field.split('.').try_fold(params, |value, key| value.get(key)).and_then(serde_json::Value::as_bool) == Some(true)
+                field.split('.').try_fold(params, |value, key| value.get(key)).and_then(serde_json::Value::as_bool)
+                    == Some(true)
             });
             if holds {
                 self.signal();
@@ -243,7 +256,11 @@ mod tests {
     #[test]
     fn a_signal_is_waited_for_and_given_up_at_its_timeout() {
         let t = Instant::now();
-        let rule = Rule { log: Some(Regex::new("Found \\d+ source").unwrap()), timeout: Duration::from_secs(10), ..Rule::default() };
+        let rule = Rule {
+            log: Some(Regex::new("Found \\d+ source").unwrap()),
+            timeout: Duration::from_secs(10),
+            ..Rule::default()
+        };
         let mut r = Readiness::new(rule.clone(), t);
         assert!(matches!(r.standing(at(t, 9_000)), Standing::Loading { .. }));
         r.logged("Found 41 source files");
@@ -273,7 +290,10 @@ mod tests {
     #[test]
     fn a_boolean_field_must_hold() {
         let t = Instant::now();
-        let rule = Rule { notification: Some(("experimental/serverStatus".into(), Some("quiescent".into()))), ..Rule::default() };
+        let rule = Rule {
+            notification: Some(("experimental/serverStatus".into(), Some("quiescent".into()))),
+            ..Rule::default()
+        };
         let mut r = Readiness::new(rule, t);
         r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": false}));
         assert!(matches!(r.standing(at(t, 400)), Standing::Loading { .. }));

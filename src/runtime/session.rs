@@ -33,8 +33,8 @@ use super::{
     ground::{Ground, Seen},
     heard::Heard,
     query::Shortfall,
-    stderr::StderrRing,
     start::exit_of,
+    stderr::StderrRing,
     store::Sent,
 };
 
@@ -184,7 +184,8 @@ impl Session {
         let registered = record.effective.watches().map(protocol::Watch::prefix);
         let defined = self.entry.def.watch.paths.iter().map(PathBuf::from);
         let mut folders: Vec<PathBuf> = registered.chain(defined).map(|folder| self.root.join(folder)).collect();
-        folders.retain(|folder| *folder != self.root && folder.starts_with(&self.root) && !ground.watcher.covers(folder));
+        folders
+            .retain(|folder| *folder != self.root && folder.starts_with(&self.root) && !ground.watcher.covers(folder));
         folders.sort_unstable();
         folders.dedup();
         folders
@@ -278,13 +279,17 @@ impl Session {
         for notice in notices {
             match notice {
                 Notice::Open { path, language, version, text } => {
-                    let document = OpenDocument { uri: path_to_uri(path), language_id: language, version: *version, text };
+                    let document =
+                        OpenDocument { uri: path_to_uri(path), language_id: language, version: *version, text };
                     self.notify("textDocument/didOpen", &Opened { text_document: document })?;
                 }
                 Notice::Change { path, version, text } => {
                     // A change without range is the whole text, for both kinds of synchronisation.
                     let text_document = Versioned { uri: path_to_uri(path), version: *version };
-                    self.notify("textDocument/didChange", &Changed { text_document, content_changes: [Whole { text }] })?;
+                    self.notify(
+                        "textDocument/didChange",
+                        &Changed { text_document, content_changes: [Whole { text }] },
+                    )?;
                 }
                 Notice::Save { path, text } => {
                     let text_document = Identified { uri: path_to_uri(path) };
@@ -329,7 +334,7 @@ impl Session {
 
     /// Open documents.
     pub fn open_documents(&self) -> usize {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.len()
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.count()
     }
 
     /// When it was last asked something.

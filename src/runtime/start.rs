@@ -19,10 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{
-        Connection, Effective, RequestError, Streams, WireLimits, client_capabilities,
-        uri::path_to_uri,
-    },
+    protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities, uri::path_to_uri},
     registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::process::{self, Exit, Running, Spawn},
 };
@@ -59,7 +56,12 @@ static SESSIONS: AtomicU64 = AtomicU64::new(1);
 const CONNECT: Duration = Duration::from_millis(100);
 
 /// Starts `entry` for `root`. `starts` counts the processes.
-pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Path, starts: &AtomicU64) -> Result<Arc<Session>, Shortfall> {
+pub(super) async fn start(
+    starter: &Arc<Starter>,
+    entry: &Arc<Entry>,
+    root: &Path,
+    starts: &AtomicU64,
+) -> Result<Arc<Session>, Shortfall> {
     let began = Instant::now();
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
@@ -69,7 +71,8 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
         Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) })?,
         Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES) }),
     };
-    let folder = (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
+    let folder =
+        (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
     let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()]));
     // The watcher's changes from here on are told: the server reads the project itself from now.
@@ -83,7 +86,8 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
         Err(error) => Err(error),
     };
     let result = match answer {
-        Ok(response) => Effective::from_initialize(response.result()).map_err(|error| format!("its answer to initialize is no JSON: {error}")),
+        Ok(response) => Effective::from_initialize(response.result())
+            .map_err(|error| format!("its answer to initialize is no JSON: {error}")),
         Err(error) => Err(handshake_failure(starter, error, process.as_ref()).await),
     };
     let result = match result {
@@ -102,7 +106,10 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
         record.readiness.restart_clock(Instant::now());
         record.effective.encoding()
     };
-    let died = |_| Shortfall::NotStarted { reason: "it closed its connection during the handshake".into(), stderr: stderr.last(STDERR_LINES) };
+    let died = |_| Shortfall::NotStarted {
+        reason: "it closed its connection during the handshake".into(),
+        stderr: stderr.last(STDERR_LINES),
+    };
     wire.notify("initialized", &json!({})).map_err(died)?;
     if !launch.settings.is_empty() {
         wire.notify("workspace/didChangeConfiguration", &json!({"settings": launch.settings.tree()})).map_err(died)?;
@@ -135,7 +142,9 @@ pub(super) async fn start(starter: &Arc<Starter>, entry: &Arc<Entry>, root: &Pat
 fn launch_shortfall(error: LaunchError) -> Shortfall {
     match error {
         LaunchError::NotInstalled { command, install, .. } => Shortfall::NotInstalled { command, install },
-        LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => Shortfall::Definition(error.to_string()),
+        LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
+            Shortfall::Definition(error.to_string())
+        }
     }
 }
 
@@ -147,7 +156,11 @@ fn slow(starter: &Starter) -> String {
 fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
     let ready = &entry.def.ready;
     let regex = |pattern: &Option<String>| {
-        pattern.as_deref().map(regex::Regex::new).transpose().map_err(|error| Shortfall::Definition(format!("ready: {error}")))
+        pattern
+            .as_deref()
+            .map(regex::Regex::new)
+            .transpose()
+            .map_err(|error| Shortfall::Definition(format!("ready: {error}")))
     };
     let rule = Rule {
         log: regex(&ready.log)?,
@@ -173,7 +186,12 @@ fn globs(patterns: &[String]) -> Result<GlobSet, Shortfall> {
 }
 
 /// Opens the streams of a server: its pipes, or a socket to it.
-async fn open(launch: &Launch, stderr: &Arc<StderrRing>, starts: &AtomicU64, deadline: Instant) -> Result<(Streams, Option<Running>), String> {
+async fn open(
+    launch: &Launch,
+    stderr: &Arc<StderrRing>,
+    starts: &AtomicU64,
+    deadline: Instant,
+) -> Result<(Streams, Option<Running>), String> {
     let socket = match (launch.transport, &launch.address) {
         (Transport::Stdio, _) => None,
         (Transport::Tcp, Some(address)) => Some(loopback(address)?),
@@ -269,6 +287,6 @@ pub(super) fn exit_of(process: &Running) -> Option<Exit> {
 pub(super) async fn ended(process: &Running, longest: Duration) -> Option<Exit> {
     let mut exited = process.exited();
     let exit = timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
-    let exit = *exit;
-    exit
+
+    *exit
 }

@@ -43,8 +43,13 @@ impl StderrRing {
     pub fn last(&self, count: usize) -> Vec<String> {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
-        let mut lines: Vec<String> =
-            text.lines().rev().filter(|line| !line.trim().is_empty()).take(count).map(|line| line.chars().take(300).collect()).collect();
+        let mut lines: Vec<String> = text
+            .lines()
+            .rev()
+            .filter(|line| !line.trim().is_empty())
+            .take(count)
+            .map(|line| line.chars().take(300).collect())
+            .collect();
         lines.reverse();
         lines
     }

@@ -1,7 +1,11 @@
 //! What a server has said of each file's problems, by channel, and how that relates to the texts it was told of. Pure:
 //! channels never overwrite each other, and what belongs to an older text is never handed out as current.
 
-use std::{collections::HashMap, path::{Path, PathBuf}, time::Duration};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
@@ -128,7 +132,8 @@ impl Store {
 
     /// What each identifier reported of this version of a file: items and the server's own count.
     pub fn reports(&self, path: &Path, version: i32) -> Vec<(Vec<Diagnostic>, usize)> {
-        let mut reports: Vec<_> = self.pulled.iter().filter(|((kept, _), report)| kept == path && report.version == version).collect();
+        let mut reports: Vec<_> =
+            self.pulled.iter().filter(|((kept, _), report)| kept == path && report.version == version).collect();
         reports.sort_by(|((_, a), _), ((_, b), _)| a.cmp(b));
         reports.into_iter().map(|(_, report)| (report.items.clone(), report.total)).collect()
     }
@@ -258,7 +263,15 @@ mod tests {
         let mut store = Store::default();
         let path = Path::new("/w/a.py");
         store.push(path, list(&["x"], None, t), None);
-        assert_eq!(store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t, t + Duration::from_millis(2)), Push::Older);
+        assert_eq!(
+            store.push_state(
+                path,
+                Sent { version: 2, at: t + Duration::from_millis(1) },
+                t,
+                t + Duration::from_millis(2)
+            ),
+            Push::Older
+        );
         assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t, t), Push::Never);
     }
 

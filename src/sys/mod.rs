@@ -8,7 +8,7 @@ pub mod lookup;
 pub mod memory;
 pub mod process;
 pub mod signals;
+pub mod tool;
 #[cfg(target_os = "linux")]
 mod tree;
-pub mod tool;
 pub mod watchdog;

@@ -2,7 +2,11 @@
 
 use crate::protocol::positions::{LineMap, Point};
 
-use super::{args::{Args, invalid}, outcome::Failure, symbol_path::SymbolPath};
+use super::{
+    args::{Args, invalid},
+    outcome::Failure,
+    symbol_path::SymbolPath,
+};
 
 /// How far from the given line a name is looked for: agents' line numbers are often off by an edit.
 const DRIFT: u32 = 3;
@@ -11,7 +15,7 @@ const LISTED: usize = 12;
 
 /// An address as it was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Address {
+pub(super) struct Address {
     pub file: Option<String>,
     /// 1-based.
     pub line: Option<u32>,
@@ -24,14 +28,14 @@ pub struct Address {
 
 /// A place in a text, and what to tell about how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     pub at: Point,
     pub note: Option<String>,
 }
 
 /// What a position is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aim {
+pub(super) enum Aim {
     /// A name that stands there: white space is an error that helps.
     Name,
     /// A place between characters, where something is being typed.
@@ -43,7 +47,7 @@ impl Address {
     ///
     /// # Errors
     /// `invalid` when an argument is malformed or the combination addresses nothing.
-    pub fn read(args: &mut Args<'_>) -> Result<Self, Failure> {
+    pub(super) fn read(args: &mut Args<'_>) -> Result<Self, Failure> {
         let address = Self {
             file: args.text("file_path")?,
             line: args.number("line")?,
@@ -67,17 +71,24 @@ impl Address {
 /// # Errors
 /// `invalid` for a position past the end or on white space, `not_found` for a name that is not near the line; both show
 /// the line and its identifiers.
-pub fn in_text(lines: &LineMap, shown: &str, address: &Address, aim: Aim) -> Result<Found, Failure> {
+pub(super) fn in_text(lines: &LineMap, shown: &str, address: &Address, aim: Aim) -> Result<Found, Failure> {
     let Some(line) = address.line else { return Err(invalid("`line` is missing", "give a line")) };
     let row = line - 1;
     if row >= lines.line_count() {
         let last = lines.line_count();
-        return Err(invalid(format!("{shown} has {last} lines, and line {line} was asked for"), format!("give a line from 1 to {last}")));
+        return Err(invalid(
+            format!("{shown} has {last} lines, and line {line} was asked for"),
+            format!("give a line from 1 to {last}"),
+        ));
     }
     match (&address.symbol, address.column) {
         (Some(symbol), column) => named(lines, shown, row, symbol, column, address.occurrence),
         (None, Some(column)) => at_column(lines, shown, row, column, aim),
-        (None, None) => Err(with_line(invalid(format!("line {line} of {shown} has many places"), "add a column or a symbol"), lines, row)),
+        (None, None) => Err(with_line(
+            invalid(format!("line {line} of {shown} has many places"), "add a column or a symbol"),
+            lines,
+            row,
+        )),
     }
 }
 
@@ -87,14 +98,22 @@ fn at_column(lines: &LineMap, shown: &str, row: u32, column: u32, aim: Aim) -> R
     let at = Point { line: row, column: column - 1 };
     if at.column > length {
         let what = format!("line {} of {shown} has {length} columns, and column {column} was asked for", row + 1);
-        return Err(with_line(invalid(what, format!("give a column from 1 to {}, or a symbol", length + 1)), lines, row));
+        return Err(with_line(
+            invalid(what, format!("give a column from 1 to {}, or a symbol", length + 1)),
+            lines,
+            row,
+        ));
     }
     if aim == Aim::Cursor {
         return Ok(Found { at, note: None });
     }
     let names = lines.identifiers_on(row);
     // One past the end still touches the name; servers differ there, so they are asked about its start.
-    if let Some(name) = names.iter().find(|name| name.start <= at.column && at.column < name.end).or_else(|| names.iter().find(|name| name.end == at.column)) {
+    if let Some(name) = names
+        .iter()
+        .find(|name| name.start <= at.column && at.column < name.end)
+        .or_else(|| names.iter().find(|name| name.end == at.column))
+    {
         let inside = at.column < name.end;
         return Ok(Found { at: if inside { at } else { Point { line: row, column: name.start } }, note: None });
     }
@@ -106,14 +125,29 @@ fn at_column(lines: &LineMap, shown: &str, row: u32, column: u32, aim: Aim) -> R
     Ok(Found { at, note: None })
 }
 
-fn named(lines: &LineMap, shown: &str, row: u32, symbol: &str, column: Option<u32>, occurrence: Option<u32>) -> Result<Found, Failure> {
+fn named(
+    lines: &LineMap,
+    shown: &str,
+    row: u32,
+    symbol: &str,
+    column: Option<u32>,
+    occurrence: Option<u32>,
+) -> Result<Found, Failure> {
     let name = SymbolPath::parse(symbol).map_or_else(|| symbol.to_owned(), |path| path.name().to_owned());
     let here = occurrences(lines, row, &name, symbol);
     if !here.is_empty() {
         let index = match (occurrence, column) {
             (Some(wanted), _) if wanted as usize > here.len() => {
-                let what = format!("line {} of {shown} has {} of `{name}`, and occurrence {wanted} was asked for", row + 1, here.len());
-                return Err(with_line(invalid(what, format!("give an occurrence from 1 to {}", here.len())), lines, row));
+                let what = format!(
+                    "line {} of {shown} has {} of `{name}`, and occurrence {wanted} was asked for",
+                    row + 1,
+                    here.len()
+                );
+                return Err(with_line(
+                    invalid(what, format!("give an occurrence from 1 to {}", here.len())),
+                    lines,
+                    row,
+                ));
             }
             (Some(wanted), _) => wanted as usize - 1,
             (None, Some(column)) => (0..here.len()).min_by_key(|i| here[*i].abs_diff(column - 1)).unwrap_or(0),
@@ -138,8 +172,9 @@ fn named(lines: &LineMap, shown: &str, row: u32, symbol: &str, column: Option<u3
 }
 
 /// Columns of a name on a line: as an identifier, else (for names with other characters) as it was written.
-pub fn occurrences(lines: &LineMap, row: u32, name: &str, written: &str) -> Vec<u32> {
-    let columns: Vec<u32> = lines.identifiers_on(row).iter().filter(|found| found.text == name).map(|found| found.start).collect();
+pub(super) fn occurrences(lines: &LineMap, row: u32, name: &str, written: &str) -> Vec<u32> {
+    let columns: Vec<u32> =
+        lines.identifiers_on(row).iter().filter(|found| found.text == name).map(|found| found.start).collect();
     if !columns.is_empty() {
         return columns;
     }
@@ -149,8 +184,10 @@ pub fn occurrences(lines: &LineMap, row: u32, name: &str, written: &str) -> Vec<
         if needle.is_empty() || plain {
             continue;
         }
-        let found: Vec<u32> =
-            text.match_indices(needle).map(|(byte, _)| u32::try_from(text[..byte].chars().count()).unwrap_or(u32::MAX)).collect();
+        let found: Vec<u32> = text
+            .match_indices(needle)
+            .map(|(byte, _)| u32::try_from(text[..byte].chars().count()).unwrap_or(u32::MAX))
+            .collect();
         if !found.is_empty() {
             return found;
         }
@@ -163,9 +200,14 @@ fn with_line(mut failure: Failure, lines: &LineMap, row: u32) -> Failure {
     failure.details.push(format!("{}: {}", row + 1, lines.line(row).unwrap_or_default()));
     let names = lines.identifiers_on(row);
     if !names.is_empty() {
-        let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{} at column {}", name.text, name.start + 1)).collect();
+        let listed: Vec<String> =
+            names.iter().take(LISTED).map(|name| format!("{} at column {}", name.text, name.start + 1)).collect();
         let more = names.len().saturating_sub(LISTED);
-        failure.details.push(format!("names: {}{}", listed.join(", "), if more > 0 { format!(", {more} more") } else { String::new() }));
+        failure.details.push(format!(
+            "names: {}{}",
+            listed.join(", "),
+            if more > 0 { format!(", {more} more") } else { String::new() }
+        ));
     }
     failure
 }
@@ -201,7 +243,10 @@ mod tests {
     fn white_space_is_an_error_that_lists_the_names() {
         let failure = ask(2, Some(1), None, None).unwrap_err();
         assert_eq!(failure.what, "there is no name at line 2, column 1 of calc.py");
-        assert_eq!(failure.details, ["2:     return a + b", "names: return at column 5, a at column 12, b at column 16"]);
+        assert_eq!(
+            failure.details,
+            ["2:     return a + b", "names: return at column 5, a at column 12, b at column 16"]
+        );
     }
 
     #[test]
@@ -216,7 +261,10 @@ mod tests {
         assert_eq!(ask(4, None, Some("add_up"), Some(1)).unwrap(), point(3, 18));
         assert_eq!(ask(4, None, Some("add_up"), Some(2)).unwrap_err().next, "give an occurrence from 1 to 1");
         let moved = ask(3, None, Some("total"), None).unwrap();
-        assert_eq!(moved, Found { at: Point { line: 3, column: 10 }, note: Some("`total` is not on line 3 but on line 4".into()) });
+        assert_eq!(
+            moved,
+            Found { at: Point { line: 3, column: 10 }, note: Some("`total` is not on line 3 but on line 4".into()) }
+        );
         assert_eq!(ask(1, None, Some("nowhere"), None).unwrap_err().code, crate::tools::outcome::Code::NotFound);
     }
 }

@@ -7,7 +7,7 @@ use super::outcome::{Code, Failure};
 
 /// The arguments of one call. Each reading marks its names as known; [`Args::finish`] refuses the rest.
 #[derive(Debug)]
-pub struct Args<'a> {
+pub(super) struct Args<'a> {
     map: &'a Map<String, Value>,
     known: Vec<&'static str>,
 }
@@ -31,7 +31,7 @@ pub(super) fn invalid(what: impl Into<String>, next: impl Into<String>) -> Failu
 
 impl<'a> Args<'a> {
     /// Reads from `map`.
-    pub fn new(map: &'a Map<String, Value>) -> Self {
+    pub(super) fn new(map: &'a Map<String, Value>) -> Self {
         Self { map, known: Vec::new() }
     }
 
@@ -56,15 +56,19 @@ impl<'a> Args<'a> {
     ///
     /// # Errors
     /// `invalid` for any other JSON type.
-    pub fn text(&mut self, name: &'static str) -> Result<Option<String>, Failure> {
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, Failure> {
         match self.value(name)? {
             None => Ok(None),
-            Some((_, Value::String(text))) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty() || name == "query")),
+            Some((_, Value::String(text))) => {
+                Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty() || name == "query"))
+            }
             Some((key, Value::Number(number))) if name == "query" || name == "symbol" => {
                 let _ = key;
                 Ok(Some(number.to_string()))
             }
-            Some((key, other)) => Err(invalid(format!("`{key}` is {}", kind(other)), format!("give `{key}` as a string"))),
+            Some((key, other)) => {
+                Err(invalid(format!("`{key}` is {}", kind(other)), format!("give `{key}` as a string")))
+            }
         }
     }
 
@@ -72,17 +76,22 @@ impl<'a> Args<'a> {
     ///
     /// # Errors
     /// `invalid` for anything else.
-    pub fn number(&mut self, name: &'static str) -> Result<Option<u32>, Failure> {
+    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<u32>, Failure> {
         let Some((key, value)) = self.value(name)? else { return Ok(None) };
         let number = match value {
-            Value::Number(number) => number.as_u64().or_else(|| number.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64)),
+            Value::Number(number) => {
+                number.as_u64().or_else(|| number.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64))
+            }
             Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
         match number.and_then(|number| u32::try_from(number).ok()) {
             Some(0) => Err(invalid(format!("`{key}` is 0"), format!("count `{key}` from 1"))),
             Some(number) => Ok(Some(number)),
-            None => Err(invalid(format!("`{key}` is {}", kind(value)), format!("give `{key}` as a whole number, counted from 1"))),
+            None => Err(invalid(
+                format!("`{key}` is {}", kind(value)),
+                format!("give `{key}` as a whole number, counted from 1"),
+            )),
         }
     }
 
@@ -90,13 +99,15 @@ impl<'a> Args<'a> {
     ///
     /// # Errors
     /// `invalid` for anything else.
-    pub fn switch(&mut self, name: &'static str, default: bool) -> Result<bool, Failure> {
+    pub(super) fn switch(&mut self, name: &'static str, default: bool) -> Result<bool, Failure> {
         match self.value(name)? {
             None => Ok(default),
             Some((_, Value::Bool(on))) => Ok(*on),
             Some((_, Value::String(text))) if text.eq_ignore_ascii_case("true") => Ok(true),
             Some((_, Value::String(text))) if text.eq_ignore_ascii_case("false") => Ok(false),
-            Some((key, other)) => Err(invalid(format!("`{key}` is {}", kind(other)), format!("give `{key}` as true or false"))),
+            Some((key, other)) => {
+                Err(invalid(format!("`{key}` is {}", kind(other)), format!("give `{key}` as true or false")))
+            }
         }
     }
 
@@ -104,7 +115,12 @@ impl<'a> Args<'a> {
     ///
     /// # Errors
     /// `invalid` with all choices.
-    pub fn choice<T: Copy>(&mut self, name: &'static str, choices: &[(&'static str, T)], default: T) -> Result<T, Failure> {
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&'static str, T)],
+        default: T,
+    ) -> Result<T, Failure> {
         let Some(given) = self.text(name)? else { return Ok(default) };
         let folded = given.to_ascii_lowercase().replace('-', "_");
         choices.iter().find(|(word, _)| *word == folded).map(|(_, value)| *value).ok_or_else(|| {
@@ -117,11 +133,14 @@ impl<'a> Args<'a> {
     ///
     /// # Errors
     /// `invalid` naming the first unknown argument and all known ones.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), Failure> {
         for key in self.map.keys() {
             let known = self.known.iter().any(|name| name == key || aliases(name).contains(&key.as_str()));
             if !known {
-                return Err(invalid(format!("there is no argument `{key}`"), format!("the arguments are {}", self.known.join(", "))));
+                return Err(invalid(
+                    format!("there is no argument `{key}`"),
+                    format!("the arguments are {}", self.known.join(", ")),
+                ));
             }
         }
         Ok(())
@@ -164,11 +183,16 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_what_was_expected() {
-        let map = map(serde_json::json!({"line": 0, "column": "x", "scope": "everything", "command": "sh", "path": "a", "file": "b"}));
+        let map = map(
+            serde_json::json!({"line": 0, "column": "x", "scope": "everything", "command": "sh", "path": "a", "file": "b"}),
+        );
         let mut args = Args::new(&map);
         assert_eq!(args.number("line").unwrap_err().next, "count `line` from 1");
         assert_eq!(args.number("column").unwrap_err().next, "give `column` as a whole number, counted from 1");
-        assert_eq!(args.choice("scope", &[("file", 1), ("workspace", 2)], 1).unwrap_err().next, "give one of file, workspace");
+        assert_eq!(
+            args.choice("scope", &[("file", 1), ("workspace", 2)], 1).unwrap_err().next,
+            "give one of file, workspace"
+        );
         assert_eq!(args.text("file_path").unwrap_err().what, "`path` and `file` mean the same");
         assert_eq!(args.finish().unwrap_err().what, "there is no argument `command`");
     }

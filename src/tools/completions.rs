@@ -32,11 +32,16 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let Answer::Completions(list) = &reply.answer else { return Err(super::wrong_kind()) };
     let typed = typed(&spot.file, spot.at);
     let fitting = fitting(&list.items, &typed);
-    let print = fingerprint(ask, (&spot.file.path, spot.at, fitting.iter().map(|item| &item.label).collect::<Vec<_>>()));
+    let print =
+        fingerprint(ask, (&spot.file.path, spot.at, fitting.iter().map(|item| &item.label).collect::<Vec<_>>()));
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let total = fitting.len();
     let items = fitting.into_iter().skip(offset).take(ask.page_items()).map(line).collect();
-    let mut summary = if total == 0 { "nothing fits what is typed".to_owned() } else { kinds::count(total, "completion", "completions") };
+    let mut summary = if total == 0 {
+        "nothing fits what is typed".to_owned()
+    } else {
+        kinds::count(total, "completion", "completions")
+    };
     if list.incomplete && total > 0 {
         summary.push_str(", more when more is typed");
     }
@@ -69,7 +74,9 @@ fn fitting<'a>(items: &'a [Completion], typed: &str) -> Vec<&'a Completion> {
         fitting = items.iter().filter(|item| in_order(&text(item), &typed)).collect();
     }
     fitting.sort_by(|a, b| {
-        let key = |item: &'a Completion| (!item.preselect, item.sort_text.as_deref().unwrap_or(&item.label), item.label.as_str());
+        let key = |item: &'a Completion| {
+            (!item.preselect, item.sort_text.as_deref().unwrap_or(&item.label), item.label.as_str())
+        };
         key(a).cmp(&key(b))
     });
     fitting
@@ -96,7 +103,11 @@ mod tests {
 
     fn labels(typed: &str) -> Vec<String> {
         let items: Vec<Completion> = [("zeta", Some("1")), ("add_item", None), ("Address", None), ("total", None)]
-            .map(|(label, sort)| Completion { label: label.into(), sort_text: sort.map(str::to_owned), ..Completion::default() })
+            .map(|(label, sort)| Completion {
+                label: label.into(),
+                sort_text: sort.map(str::to_owned),
+                ..Completion::default()
+            })
             .into();
         fitting(&items, typed).into_iter().map(|item| item.label.clone()).collect()
     }

@@ -34,13 +34,19 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let print = fingerprint(ask, (&locations.files, &items));
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let mut reader = Reader::new(ask, reply.encoding);
-    let places = items.iter().skip(offset).take(ask.page_items()).map(|(file, range)| reader.place(&locations.files[*file as usize], *range)).collect();
+    let places = items
+        .iter()
+        .skip(offset)
+        .take(ask.page_items())
+        .map(|(file, range)| reader.place(&locations.files[*file as usize], *range))
+        .collect();
     let mut notes = spot.notes.clone();
     if items.is_empty() {
         notes.extend(spot.names());
     }
     let one = target.word();
-    let summary = if items.is_empty() { format!("no {one} found") } else { count(items.len(), one, &format!("{one}s")) };
+    let summary =
+        if items.is_empty() { format!("no {one} found") } else { count(items.len(), one, &format!("{one}s")) };
     Ok(Outcome {
         verdict: reply.verdict,
         servers: vec![ask.part(&heard)],

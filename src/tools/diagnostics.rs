@@ -23,7 +23,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let mut args = Args::new(arguments);
     let given = args.text("file_path")?;
     args.choice("scope", &[("file", ())], ())?;
-    let severities = [("error", Severity::Error), ("warning", Severity::Warning), ("info", Severity::Info), ("hint", Severity::Hint)];
+    let severities = [
+        ("error", Severity::Error),
+        ("warning", Severity::Warning),
+        ("info", Severity::Info),
+        ("hint", Severity::Hint),
+    ];
     let least = args.choice("severity", &severities, Severity::Warning)?;
     let token = args.text("cursor")?;
     args.finish()?;
@@ -45,24 +50,39 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         if let Ok(Reply { answer: Answer::Problems(problems), encoding, .. }) = &one.result {
             let mut reader = Reader::new(ask, *encoding);
             beyond += problems.total - problems.items.len();
-            found.extend(problems.items.iter().map(|item| (item.severity, problem(&mut reader, &file, item, &ask.engine.display(&one.entry)))));
+            found.extend(
+                problems
+                    .items
+                    .iter()
+                    .map(|item| (item.severity, problem(&mut reader, &file, item, &ask.engine.display(&one.entry)))),
+            );
         }
     }
     found.sort_by(|(a, p), (b, q)| (a, p.line, p.column, &p.message).cmp(&(b, q.line, q.column, &q.message)));
     let counts = severities.map(|(_, severity)| found.iter().filter(|(own, _)| *own == severity).count());
     let summary = summary(counts, least, verdict, beyond);
-    let listed: Vec<Problem> = found.into_iter().filter(|(severity, _)| *severity <= least).map(|(_, problem)| problem).collect();
+    let listed: Vec<Problem> =
+        found.into_iter().filter(|(severity, _)| *severity <= least).map(|(_, problem)| problem).collect();
     let print = fingerprint(ask, (&file.path, file.lines.text(), format!("{listed:?}")));
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let total = listed.len();
-    let items = listed.into_iter().skip(offset).take(ask.page_items().min(ask.engine.limits.diagnostics_file)).collect();
+    let items =
+        listed.into_iter().skip(offset).take(ask.page_items().min(ask.engine.limits.diagnostics_file)).collect();
     let notes = heard.iter().filter_map(|one| note(ask, one)).collect();
-    Ok(Outcome { verdict, servers, summary, notes, body: Body::Problems(items), page: Page { offset, total, fingerprint: print } })
+    Ok(Outcome {
+        verdict,
+        servers,
+        summary,
+        notes,
+        body: Body::Problems(items),
+        page: Page { offset, total, fingerprint: print },
+    })
 }
 
 /// A server that has no diagnostics at all takes no part, unless nobody else does.
 fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
-    let unsupported = |one: &Heard| one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported);
+    let unsupported =
+        |one: &Heard| one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported);
     if !heard.iter().all(unsupported) {
         heard.retain(|one| !unsupported(one));
     }
@@ -70,7 +90,10 @@ fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
 }
 
 fn all_failed(ask: &Ask<'_>, heard: &[Heard], servers: Vec<ServerVerdict>) -> Failure {
-    let worst = heard.iter().filter_map(|one| one.result.as_ref().err().map(|shortfall| (one, shortfall))).max_by_key(|(_, s)| s.verdict());
+    let worst = heard
+        .iter()
+        .filter_map(|one| one.result.as_ref().err().map(|shortfall| (one, shortfall)))
+        .max_by_key(|(_, s)| s.verdict());
     let Some((one, shortfall)) = worst else {
         return failure(super::outcome::Code::Unavailable, "no server took part", "call lsp/status");
     };
@@ -92,7 +115,12 @@ fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str
     let span = reader.span(&own, item.range);
     let related = item.related.iter().map(|related| {
         let span = reader.span(&related.file, related.range);
-        RelatedPlace { file: reader.shown(&related.file), line: span.line, column: span.column, message: related.message.clone() }
+        RelatedPlace {
+            file: reader.shown(&related.file),
+            line: span.line,
+            column: span.column,
+            message: related.message.clone(),
+        }
     });
     Problem {
         related: related.collect(),
@@ -126,8 +154,10 @@ fn summary([errors, warnings, infos, hints]: [usize; 4], least: Severity, verdic
         (Severity::Info, infos, count(infos, "info", "infos")),
         (Severity::Hint, hints, count(hints, "hint", "hints")),
     ];
-    let listed: Vec<&str> = all.iter().filter(|(s, n, _)| *s <= least && *n > 0).map(|(_, _, text)| text.as_str()).collect();
-    let hidden: Vec<&str> = all.iter().filter(|(s, n, _)| *s > least && *n > 0).map(|(_, _, text)| text.as_str()).collect();
+    let listed: Vec<&str> =
+        all.iter().filter(|(s, n, _)| *s <= least && *n > 0).map(|(_, _, text)| text.as_str()).collect();
+    let hidden: Vec<&str> =
+        all.iter().filter(|(s, n, _)| *s > least && *n > 0).map(|(_, _, text)| text.as_str()).collect();
     let mut text = if !listed.is_empty() {
         listed.join(", ")
     } else {
@@ -159,7 +189,10 @@ mod tests {
 
     #[test]
     fn no_problems_is_said_of_an_analysed_text_only() {
-        assert_eq!(summary([1, 2, 0, 3], Severity::Warning, Verdict::Fresh, 0), "1 error, 2 warnings (3 hints not listed)");
+        assert_eq!(
+            summary([1, 2, 0, 3], Severity::Warning, Verdict::Fresh, 0),
+            "1 error, 2 warnings (3 hints not listed)"
+        );
         assert_eq!(summary([0; 4], Severity::Warning, Verdict::Fresh, 0), "no problems");
         assert_eq!(summary([0, 1, 0, 0], Severity::Error, Verdict::Fresh, 0), "no problems (1 warning not listed)");
         for verdict in [Verdict::Unanswered, Verdict::Indexing, Verdict::Stale] {

@@ -1,12 +1,6 @@
 //! What answers tool calls: it ties the binding, the ground and the pool together and hands each call to its tool.
 
-use std::{
-    future::Future,
-    path::PathBuf,
-    pin::Pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{future::Future, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -61,7 +55,8 @@ pub struct ToolLimits {
 
 impl ToolLimits {
     fn allows(&self, tool: ToolId) -> bool {
-        self.capabilities.is_empty() || tool.capability().is_none_or(|capability| self.capabilities.contains(&capability))
+        self.capabilities.is_empty()
+            || tool.capability().is_none_or(|capability| self.capabilities.contains(&capability))
     }
 }
 
@@ -86,14 +81,26 @@ impl Engine {
         load_errors: Vec<String>,
     ) -> Arc<Self> {
         let ground = pool.ground().clone();
-        Arc::new(Self { registry, bound, around, pool, ground, languages: Arc::new(languages), limits, present: Present::default(), load_errors })
+        Arc::new(Self {
+            registry,
+            bound,
+            around,
+            pool,
+            ground,
+            languages: Arc::new(languages),
+            limits,
+            present: Present::default(),
+            load_errors,
+        })
     }
 
     /// The tools that the bound definitions can serve: those declared, or all where a definition declares nothing.
     pub fn offered(&self) -> Vec<ToolId> {
         ToolId::ALL
             .into_iter()
-            .filter(|tool| self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.bound.may(capability)))
+            .filter(|tool| {
+                self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.bound.may(capability))
+            })
             .collect()
     }
 
@@ -151,17 +158,17 @@ pub(super) struct Heard {
 
 impl Ask<'_> {
     /// Items that one page can hold at the most: every item takes a few characters.
-    pub fn page_items(&self) -> usize {
+    pub(super) fn page_items(&self) -> usize {
         self.caller.max_chars / 8 + 1
     }
 
     /// A question about a file.
-    pub fn question(&self, file: &File, query: Query) -> Question {
+    pub(super) fn question(&self, file: &File, query: Query) -> Question {
         Question { file: Some(file.path.clone()), language: file.language.clone(), query, deadline: self.deadline }
     }
 
     /// Asks one definition about a file, telling meanwhile how far it is.
-    pub async fn ask(&self, entry: &Arc<Entry>, root: &PathBuf, question: &Question) -> Heard {
+    pub(super) async fn ask(&self, entry: &Arc<Entry>, root: &Path, question: &Question) -> Heard {
         let asked = self.engine.pool.ask(entry, root, question);
         tokio::pin!(asked);
         // Not `interval`: its first tick goes through the timer, which costs every call a millisecond.
@@ -177,7 +184,7 @@ impl Ask<'_> {
     }
 
     /// What a definition's instance is doing, in langport's own words.
-    fn doing(&self, entry: &Arc<Entry>, root: &PathBuf) -> String {
+    fn doing(&self, entry: &Arc<Entry>, root: &Path) -> String {
         let name = self.engine.display(entry);
         match self.engine.pool.instance(entry, root).state() {
             State::Starting { since } => format!("{name} is starting, {} s so far", since.elapsed().as_secs()),
@@ -193,7 +200,7 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// When no definition serves the file.
-    pub async fn ask_primary(&self, file: &File, query: Query) -> Result<Heard, Failure> {
+    pub(super) async fn ask_primary(&self, file: &File, query: Query) -> Result<Heard, Failure> {
         let serving = self.serving(file)?;
         let question = self.question(file, query);
         let mut last = None;

@@ -52,7 +52,10 @@ impl Engine {
         };
         let chosen = self.bound.for_file(path, (!language.is_empty()).then_some(language), fit);
         let rooted = |entry: &Arc<Entry>| root(entry).map(|root| (entry.clone(), root));
-        Serving { answering: chosen.answering().filter_map(rooted).collect(), linters: chosen.linters.iter().filter_map(rooted).collect() }
+        Serving {
+            answering: chosen.answering().filter_map(rooted).collect(),
+            linters: chosen.linters.iter().filter_map(rooted).collect(),
+        }
     }
 }
 
@@ -61,13 +64,17 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// When it is outside the workspace, missing, a folder, too large or not a text.
-    pub fn file(&self, given: &str) -> Result<File, Failure> {
+    pub(super) fn file(&self, given: &str) -> Result<File, Failure> {
         let engine = self.engine;
         let located = engine.ground.roots.resolve(given).map_err(|error| {
             let what = error.to_string();
             match error {
-                PathError::OutsideWorkspace { .. } => failure(Code::OutsideWorkspace, what, "give a path inside the workspace"),
-                PathError::NotFound { .. } => failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace"),
+                PathError::OutsideWorkspace { .. } => {
+                    failure(Code::OutsideWorkspace, what, "give a path inside the workspace")
+                }
+                PathError::NotFound { .. } => {
+                    failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
+                }
                 PathError::IsDirectory { .. } => failure(Code::Invalid, what, "give the path of a file"),
                 PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
             }
@@ -76,7 +83,11 @@ impl Ask<'_> {
             let what = error.to_string();
             match error {
                 ReadError::NotFound { .. } => failure(Code::NotFound, what, "give the path of an existing file"),
-                ReadError::TooLarge { .. } => failure(Code::Unavailable, what, "read it with another tool: language servers are not given files of this size"),
+                ReadError::TooLarge { .. } => failure(
+                    Code::Unavailable,
+                    what,
+                    "read it with another tool: language servers are not given files of this size",
+                ),
                 ReadError::Special(_) => failure(Code::Invalid, what, "give the path of a text file"),
                 ReadError::Directory { .. } => failure(Code::Invalid, what, "give the path of a file"),
                 ReadError::Binary { .. } => failure(Code::Invalid, what, "give the path of a text file"),
@@ -98,7 +109,7 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// `unavailable` when no definition does.
-    pub fn serving(&self, file: &File) -> Result<Serving, Failure> {
+    pub(super) fn serving(&self, file: &File) -> Result<Serving, Failure> {
         let engine = self.engine;
         let serving = engine.route(&file.path, &file.language, &file.ceiling);
         if serving.answering.is_empty() && serving.linters.is_empty() {

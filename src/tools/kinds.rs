@@ -3,8 +3,31 @@
 /// The word for a `SymbolKind`.
 pub(super) fn symbol(kind: u8) -> &'static str {
     const WORDS: [&str; 26] = [
-        "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum", "interface", "function",
-        "variable", "constant", "string", "number", "boolean", "array", "object", "key", "null", "member", "struct", "event", "operator",
+        "file",
+        "module",
+        "namespace",
+        "package",
+        "class",
+        "method",
+        "property",
+        "field",
+        "constructor",
+        "enum",
+        "interface",
+        "function",
+        "variable",
+        "constant",
+        "string",
+        "number",
+        "boolean",
+        "array",
+        "object",
+        "key",
+        "null",
+        "member",
+        "struct",
+        "event",
+        "operator",
         "type",
     ];
     WORDS.get(usize::from(kind).wrapping_sub(1)).copied().unwrap_or("symbol")
@@ -13,8 +36,31 @@ pub(super) fn symbol(kind: u8) -> &'static str {
 /// The word for a `CompletionItemKind`.
 pub(super) fn completion(kind: Option<u8>) -> &'static str {
     const WORDS: [&str; 25] = [
-        "text", "method", "function", "constructor", "field", "variable", "class", "interface", "module", "property", "unit", "value", "enum",
-        "keyword", "snippet", "color", "file", "reference", "folder", "member", "constant", "struct", "event", "operator", "type",
+        "text",
+        "method",
+        "function",
+        "constructor",
+        "field",
+        "variable",
+        "class",
+        "interface",
+        "module",
+        "property",
+        "unit",
+        "value",
+        "enum",
+        "keyword",
+        "snippet",
+        "color",
+        "file",
+        "reference",
+        "folder",
+        "member",
+        "constant",
+        "struct",
+        "event",
+        "operator",
+        "type",
     ];
     kind.and_then(|kind| WORDS.get(usize::from(kind).wrapping_sub(1))).copied().unwrap_or("item")
 }
@@ -43,8 +89,14 @@ mod tests {
 
     #[test]
     fn words_and_counts() {
-        assert_eq!([symbol(5), symbol(12), symbol(26), symbol(0), symbol(200)], ["class", "function", "type", "symbol", "symbol"]);
+        assert_eq!(
+            [symbol(5), symbol(12), symbol(26), symbol(0), symbol(200)],
+            ["class", "function", "type", "symbol", "symbol"]
+        );
         assert_eq!([completion(Some(3)), completion(None)], ["function", "item"]);
-        assert_eq!([count(1, "error", "errors"), count(0, "error", "errors"), count(20_001, "reference", "references")], ["1 error", "0 errors", "20,001 references"]);
+        assert_eq!(
+            [count(1, "error", "errors"), count(0, "error", "errors"), count(20_001, "reference", "references")],
+            ["1 error", "0 errors", "20,001 references"]
+        );
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Spot {
 
 impl Spot {
     /// For an empty answer: the identifiers of the line, since agents often miss the right column.
-    pub fn names(&self) -> Option<String> {
+    pub(super) fn names(&self) -> Option<String> {
         let names = self.file.lines.identifiers_on(self.at.line);
         // Names are text of the file: only their columns are langport's to tell.
         let columns: Vec<String> = names.iter().take(12).map(|name| (name.start + 1).to_string()).collect();
@@ -47,7 +47,7 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// As the address's forms say: `invalid`, `not_found`, `ambiguous`, or why the file cannot be read.
-    pub async fn locate(&self, address: &Address, aim: Aim) -> Result<Spot, Failure> {
+    pub(super) async fn locate(&self, address: &Address, aim: Aim) -> Result<Spot, Failure> {
         let Some(given) = &address.file else {
             let symbol = address.symbol.as_deref().unwrap_or_default();
             return self.by_symbol(symbol).await;
@@ -63,12 +63,15 @@ impl Ask<'_> {
 
     /// A name in a file: a declaration that the outline has, else the first use.
     async fn in_file(&self, file: File, symbol: &str, occurrence: Option<u32>) -> Result<Spot, Failure> {
-        let path = SymbolPath::parse(symbol).ok_or_else(|| failure(Code::Invalid, "`symbol` holds no name", "give a name such as Cart/add"))?;
+        let path = SymbolPath::parse(symbol)
+            .ok_or_else(|| failure(Code::Invalid, "`symbol` holds no name", "give a name such as Cart/add"))?;
         let heard = self.ask_primary(&file, Query::Outline).await?;
         let outline = match &heard.result {
             Ok(Reply { answer: Answer::Outline(outline), encoding, .. }) => Some((outline, encoding)),
             // Whatever keeps the server from this answer would keep it from the next: it is told at once.
-            Err(shortfall) if !matches!(shortfall, Shortfall::Unsupported(_)) => return Err(self.unanswered(&heard, shortfall)),
+            Err(shortfall) if !matches!(shortfall, Shortfall::Unsupported(_)) => {
+                return Err(self.unanswered(&heard, shortfall));
+            }
             _ => None,
         };
         let mut found: Vec<Point> = Vec::new();
@@ -83,20 +86,35 @@ impl Ask<'_> {
             && !found.is_empty()
         {
             let at = found.get(wanted as usize - 1).copied();
-            let at = at.ok_or_else(|| failure(Code::Invalid, format!("{} has {} of that name, and occurrence {wanted} was asked for", file.shown, found.len()), "give a smaller occurrence"))?;
+            let at = at.ok_or_else(|| {
+                failure(
+                    Code::Invalid,
+                    format!("{} has {} of that name, and occurrence {wanted} was asked for", file.shown, found.len()),
+                    "give a smaller occurrence",
+                )
+            })?;
             return Ok(Spot { file, at, notes: Vec::new() });
         }
         match found[..] {
             [at] => Ok(Spot { file, at, notes: Vec::new() }),
             [] => self.first_use(file, symbol, &path, occurrence, outline.map(|(outline, _)| outline)),
             _ => {
-                let candidates = found.iter().map(|at| (file.shown.clone(), *at, file.lines.line(at.line).unwrap_or_default().to_owned()));
+                let candidates = found
+                    .iter()
+                    .map(|at| (file.shown.clone(), *at, file.lines.line(at.line).unwrap_or_default().to_owned()));
                 Err(ambiguous(path.name(), candidates.collect(), found.len()))
             }
         }
     }
 
-    fn first_use(&self, file: File, symbol: &str, path: &SymbolPath, occurrence: Option<u32>, outline: Option<&Outline>) -> Result<Spot, Failure> {
+    fn first_use(
+        &self,
+        file: File,
+        symbol: &str,
+        path: &SymbolPath,
+        occurrence: Option<u32>,
+        outline: Option<&Outline>,
+    ) -> Result<Spot, Failure> {
         let uses = (0..file.lines.line_count()).flat_map(|row| {
             let columns = occurrences(&file.lines, row, path.name(), symbol);
             columns.into_iter().map(move |column| Point { line: row, column })
@@ -122,9 +140,11 @@ impl Ask<'_> {
 
     /// A name alone: searched for in the whole project.
     async fn by_symbol(&self, symbol: &str) -> Result<Spot, Failure> {
-        let path = SymbolPath::parse(symbol).ok_or_else(|| failure(Code::Invalid, "`symbol` holds no name", "give a name such as Cart/add"))?;
+        let path = SymbolPath::parse(symbol)
+            .ok_or_else(|| failure(Code::Invalid, "`symbol` holds no name", "give a name such as Cart/add"))?;
         let search = self.search(path.name()).await?;
-        let hits: Vec<&(SymbolHit, crate::protocol::positions::Encoding)> = search.hits.iter().filter(|(hit, _)| hit_matches(hit, &path)).collect();
+        let hits: Vec<&(SymbolHit, crate::protocol::positions::Encoding)> =
+            search.hits.iter().filter(|(hit, _)| hit_matches(hit, &path)).collect();
         let mut spots: Vec<Spot> = Vec::new();
         for (hit, encoding) in hits.iter().take(CANDIDATES * 2) {
             let FileRef::Path(target) = &hit.file else { continue };
@@ -137,7 +157,9 @@ impl Ask<'_> {
                     let start = file.lines.point(range.start, *encoding);
                     name_near(&file.lines, start, path.name())
                 }
-                None => match (0..file.lines.line_count()).find_map(|row| occurrences(&file.lines, row, path.name(), symbol).first().map(|c| Point { line: row, column: *c })) {
+                None => match (0..file.lines.line_count()).find_map(|row| {
+                    occurrences(&file.lines, row, path.name(), symbol).first().map(|c| Point { line: row, column: *c })
+                }) {
                     Some(at) => at,
                     None => continue,
                 },
@@ -158,7 +180,13 @@ impl Ask<'_> {
                 Err(not_found)
             }
             n => {
-                let candidates = spots.iter().map(|spot| (spot.file.shown.clone(), spot.at, spot.file.lines.line(spot.at.line).unwrap_or_default().to_owned()));
+                let candidates = spots.iter().map(|spot| {
+                    (
+                        spot.file.shown.clone(),
+                        spot.at,
+                        spot.file.lines.line(spot.at.line).unwrap_or_default().to_owned(),
+                    )
+                });
                 Err(ambiguous(path.name(), candidates.collect(), n))
             }
         }
@@ -183,7 +211,9 @@ fn matching(outline: &Outline, path: &SymbolPath) -> Vec<usize> {
         chain.truncate(usize::from(symbol.depth));
         let own = SymbolPath::parse(&symbol.name).map(SymbolPath::into_segments).unwrap_or_default();
         let mut full: Vec<String> = chain.iter().flatten().cloned().collect();
-        if outline.flat && let Some(container) = symbol.container.as_deref().and_then(SymbolPath::parse) {
+        if outline.flat
+            && let Some(container) = symbol.container.as_deref().and_then(SymbolPath::parse)
+        {
             full.extend(container.into_segments());
         }
         full.extend(own.iter().cloned());
@@ -199,7 +229,13 @@ fn matching(outline: &Outline, path: &SymbolPath) -> Vec<usize> {
 }
 
 /// Where a symbol's name stands.
-pub(super) fn name_in(lines: &LineMap, symbol: &Symbol, flat: bool, encoding: crate::protocol::positions::Encoding, name: &str) -> Point {
+pub(super) fn name_in(
+    lines: &LineMap,
+    symbol: &Symbol,
+    flat: bool,
+    encoding: crate::protocol::positions::Encoding,
+    name: &str,
+) -> Point {
     let start = lines.point(if flat { symbol.range.start } else { symbol.selection.start }, encoding);
     if flat { name_near(lines, start, name) } else { start }
 }
@@ -218,7 +254,8 @@ pub(super) fn name_near(lines: &LineMap, from: Point, name: &str) -> Point {
 }
 
 fn hit_matches(hit: &SymbolHit, path: &SymbolPath) -> bool {
-    let mut full = hit.container.as_deref().and_then(SymbolPath::parse).map(SymbolPath::into_segments).unwrap_or_default();
+    let mut full =
+        hit.container.as_deref().and_then(SymbolPath::parse).map(SymbolPath::into_segments).unwrap_or_default();
     if let FileRef::Path(file) = &hit.file
         && full.is_empty()
         && let Some(stem) = file.file_stem()
@@ -236,13 +273,28 @@ mod tests {
 
     fn symbol(name: &str, depth: u16, line: u32) -> Symbol {
         let range = Range { start: Position { line, character: 0 }, end: Position { line, character: 1 } };
-        Symbol { name: name.into(), detail: None, kind: 5, range, selection: range, depth, container: None, deprecated: false }
+        Symbol {
+            name: name.into(),
+            detail: None,
+            kind: 5,
+            range,
+            selection: range,
+            depth,
+            container: None,
+            deprecated: false,
+        }
     }
 
     #[test]
     fn nested_names_make_a_path() {
         let outline = Outline {
-            symbols: vec![symbol("Cart", 0, 0), symbol("add", 1, 1), symbol("Basket", 0, 3), symbol("add(int)", 1, 4), symbol("add", 0, 6)],
+            symbols: vec![
+                symbol("Cart", 0, 0),
+                symbol("add", 1, 1),
+                symbol("Basket", 0, 3),
+                symbol("add(int)", 1, 4),
+                symbol("add", 0, 6),
+            ],
             total: 5,
             ..Outline::default()
         };
@@ -255,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_name_of_a_decorated_declaration() {
-        let lines = LineMap::new("@cache\n# slow\ndef slow(n):\n    return n\n".into());
+        let lines = LineMap::new("@cache\n# a comment\ndef slow(n):\n    return n\n".into());
         assert_eq!(name_near(&lines, Point::default(), "slow"), Point { line: 2, column: 4 });
         assert_eq!(name_near(&lines, Point::default(), "quick"), Point::default());
     }

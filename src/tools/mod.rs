@@ -2,8 +2,8 @@
 
 mod address;
 mod args;
-mod calls;
 pub mod caller;
+mod calls;
 mod completions;
 pub mod cursor;
 mod definition;
@@ -53,5 +53,9 @@ pub trait Tools: Send + Sync + 'static {
 
 /// An answer of another kind than the question's: a defect of langport's own.
 fn wrong_kind() -> Failure {
-    file::failure(outcome::Code::Failed, "the answer does not belong to the question", "this is a defect of langport: please report it")
+    file::failure(
+        outcome::Code::Failed,
+        "the answer does not belong to the question",
+        "this is a defect of langport: please report it",
+    )
 }

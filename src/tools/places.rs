@@ -35,23 +35,27 @@ pub(super) struct Span {
 
 impl<'a> Reader<'a> {
     /// Ranges come in `encoding`.
-    pub fn new(ask: &'a Ask<'a>, encoding: Encoding) -> Self {
+    pub(super) fn new(ask: &'a Ask<'a>, encoding: Encoding) -> Self {
         Self { ask, encoding, texts: HashMap::new() }
     }
 
     /// The text of a file of the workspace.
-    pub fn lines(&mut self, path: &Path) -> Option<Arc<LineMap>> {
+    pub(super) fn lines(&mut self, path: &Path) -> Option<Arc<LineMap>> {
         if let Some(known) = self.texts.get(path) {
             return known.clone();
         }
         let ground = &self.ask.engine.ground;
-        let lines = if ground.roots.contains(path) { ground.read(path).ok().map(|snapshot| ground.lines(&snapshot)) } else { None };
+        let lines = if ground.roots.contains(path) {
+            ground.read(path).ok().map(|snapshot| ground.lines(&snapshot))
+        } else {
+            None
+        };
         self.texts.insert(path.to_owned(), lines.clone());
         lines
     }
 
     /// How answers name a server's file.
-    pub fn shown(&self, file: &FileRef) -> String {
+    pub(super) fn shown(&self, file: &FileRef) -> String {
         match file {
             FileRef::Path(path) => self.ask.engine.ground.roots.display(path),
             FileRef::Foreign(uri) => uri.clone(),
@@ -60,7 +64,7 @@ impl<'a> Reader<'a> {
 
     /// A range of a file. Where the text cannot be read the server's own count is all there is: it is right for lines
     /// of ASCII.
-    pub fn span(&mut self, file: &FileRef, range: Range) -> Span {
+    pub(super) fn span(&mut self, file: &FileRef, range: Range) -> Span {
         let lines = match file {
             FileRef::Path(path) => self.lines(path),
             FileRef::Foreign(_) => None,
@@ -81,14 +85,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of a 1-based line.
-    pub fn line(&mut self, file: &FileRef, line: u32) -> Option<String> {
+    pub(super) fn line(&mut self, file: &FileRef, line: u32) -> Option<String> {
         let FileRef::Path(path) = file else { return None };
         let lines = self.lines(path)?;
         lines.line(line.checked_sub(1)?).map(|text| text.chars().take(400).collect())
     }
 
     /// A place with its line.
-    pub fn place(&mut self, file: &FileRef, range: Range) -> Place {
+    pub(super) fn place(&mut self, file: &FileRef, range: Range) -> Place {
         let span = self.span(file, range);
         Place {
             file: self.shown(file),

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+type Take = dyn Fn(&str) + Send + Sync;
+
 /// Takes short texts in langport's own words, such as `pyright is loading the project (43 %)`.
 #[derive(Clone, Default)]
-pub struct ProgressSink(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct ProgressSink(Option<Arc<Take>>);
 
 impl ProgressSink {
     /// A sink that hands every text to `take`, which must return at once.

@@ -27,7 +27,9 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let heard = ask.ask_primary(&spot.file, Query::References { at: spot.at, declaration }).await?;
     // It only marks lines, so whatever goes wrong here is left out. Not asked meanwhile: a server may be counting files.
     let defined = match &heard.result {
-        Ok(_) if declaration => ask.ask_primary(&spot.file, Query::Locations { at: spot.at, target: Target::Definition }).await.ok(),
+        Ok(_) if declaration => {
+            ask.ask_primary(&spot.file, Query::Locations { at: spot.at, target: Target::Definition }).await.ok()
+        }
         _ => None,
     };
     let reply = match &heard.result {

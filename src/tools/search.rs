@@ -35,7 +35,7 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// When no server could be asked.
-    pub async fn search(&self, query: &str) -> Result<Search, Failure> {
+    pub(super) async fn search(&self, query: &str) -> Result<Search, Failure> {
         let targets = self.searchable().await;
         if targets.is_empty() {
             let next = "give file_path, or put a project below the root that langport was started with";
@@ -53,8 +53,10 @@ impl Ask<'_> {
         });
         let heard: Vec<Heard> = join_all(asked).await;
         let mut search = Search::default();
-        let able: Vec<&Heard> =
-            heard.iter().filter(|one| !one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported)).collect();
+        let able: Vec<&Heard> = heard
+            .iter()
+            .filter(|one| !one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported))
+            .collect();
         let taking_part = if able.is_empty() { heard.iter().collect() } else { able };
         search.servers = taking_part.iter().map(|one| self.part(one)).collect();
         let verdict = Verdict::combine(search.servers.iter().map(|server| server.verdict));
@@ -62,7 +64,10 @@ impl Ask<'_> {
         if verdict.is_failure() {
             let one = taking_part[0];
             if let Err(shortfall) = &one.result {
-                let mut why = self.short(one, shortfall).err().unwrap_or_else(|| failure(Code::Failed, "no server answered", "ask again"));
+                let mut why = self
+                    .short(one, shortfall)
+                    .err()
+                    .unwrap_or_else(|| failure(Code::Failed, "no server answered", "ask again"));
                 why.servers = search.servers;
                 return Err(why);
             }

@@ -10,7 +10,7 @@ use super::{
 
 impl Ask<'_> {
     /// A server's part in an answer.
-    pub fn part(&self, heard: &Heard) -> ServerVerdict {
+    pub(super) fn part(&self, heard: &Heard) -> ServerVerdict {
         let server = self.engine.display(&heard.entry);
         match &heard.result {
             Ok(reply) => ServerVerdict { server, verdict: reply.verdict, reason: reply.reason.clone() },
@@ -20,7 +20,7 @@ impl Ask<'_> {
 
     /// What a single server's missing answer means for the call: an outcome with its verdict while an answer may still
     /// come, else a failure.
-    pub fn short(&self, heard: &Heard, shortfall: &Shortfall) -> Result<Outcome, Failure> {
+    pub(super) fn short(&self, heard: &Heard, shortfall: &Shortfall) -> Result<Outcome, Failure> {
         let name = self.engine.display(&heard.entry);
         let verdict = shortfall.verdict();
         if !verdict.is_failure() {
@@ -33,13 +33,16 @@ impl Ask<'_> {
                 page: Page::default(),
             });
         }
-        Err(Failure { details: shortfall.lines(), ..failure(code(shortfall), format!("{name}: {shortfall}"), next_step(&name, shortfall)) })
+        Err(Failure {
+            details: shortfall.lines(),
+            ..failure(code(shortfall), format!("{name}: {shortfall}"), next_step(&name, shortfall))
+        })
     }
 }
 
 impl Ask<'_> {
     /// An address could not be resolved because a server that was needed for it has not answered.
-    pub fn unanswered(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
+    pub(super) fn unanswered(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
         let name = self.engine.display(&heard.entry);
         let what = format!("{name} could not be asked where the symbol is: {shortfall}");
         let next = match shortfall.verdict().is_failure() {
@@ -75,13 +78,19 @@ pub(super) fn brief(shortfall: &Shortfall) -> String {
 pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
     match shortfall {
         Shortfall::NotInstalled { install: Some(install), .. } => format!("run `{install}`"),
-        Shortfall::NotInstalled { install: None, command } => format!("install `{command}`, or correct `command` in its definition"),
+        Shortfall::NotInstalled { install: None, command } => {
+            format!("install `{command}`, or correct `command` in its definition")
+        }
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
         Shortfall::NotStarted { .. } => "see its last words below; the next call tries again".into(),
-        Shortfall::Broken { .. } => format!("mend the cause, then call lsp/status with server {name:?} and restart true"),
+        Shortfall::Broken { .. } => {
+            format!("mend the cause, then call lsp/status with server {name:?} and restart true")
+        }
         Shortfall::PoolFull { .. } => "ask again when a call has ended".into(),
         Shortfall::Unsupported(_) => "use another tool, or read the file".into(),
-        Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } | Shortfall::Busy => "ask again".into(),
+        Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } | Shortfall::Busy => {
+            "ask again".into()
+        }
         Shortfall::Server { .. } => "see its message below; another place or tool may work".into(),
         Shortfall::Shape(_) => format!("ask again; if it stays, {name} and langport disagree on the protocol"),
         Shortfall::Died { .. } => "ask again: it is started anew".into(),

@@ -41,10 +41,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         Some(name) => Some(engine.registry.get(name).cloned().ok_or_else(|| unknown(ask, name))?),
         None => None,
     };
-    let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("a definition was left out: {error}")).collect();
+    let mut notes: Vec<String> =
+        engine.load_errors.iter().map(|error| format!("a definition was left out: {error}")).collect();
     if restart {
         let only = only.as_ref().ok_or_else(|| super::args::invalid("`restart` needs a server", "give server, too"))?;
-        let chosen: Vec<_> = engine.pool.all().into_iter().filter(|instance| instance.entry.name == only.name).collect();
+        let chosen: Vec<_> =
+            engine.pool.all().into_iter().filter(|instance| instance.entry.name == only.name).collect();
         for instance in &chosen {
             instance.reset().await;
         }
@@ -83,7 +85,11 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
 
 fn unknown(ask: &Ask<'_>, name: &str) -> Failure {
     let near = ask.engine.registry.nearest(name);
-    let next = if near.is_empty() { "call lsp/status without server for all names".to_owned() } else { format!("did you mean {}?", near.join(", ")) };
+    let next = if near.is_empty() {
+        "call lsp/status without server for all names".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    };
     failure(Code::NotFound, format!("no definition is called {name:?}"), next)
 }
 
@@ -97,7 +103,11 @@ fn routing(ask: &Ask<'_>, given: &str) -> Result<Vec<String>, Failure> {
             for (role, list) in [("answers", &serving.answering), ("adds diagnostics", &serving.linters)] {
                 for (entry, root) in list {
                     let root = ask.engine.ground.roots.display(root);
-                    notes.push(format!("{} {role}; root {}", ask.engine.display(entry), if root.is_empty() { "." } else { &root }));
+                    notes.push(format!(
+                        "{} {role}; root {}",
+                        ask.engine.display(entry),
+                        if root.is_empty() { "." } else { &root }
+                    ));
                 }
             }
         }
@@ -119,7 +129,13 @@ fn base(ask: &Ask<'_>, entry: &Entry, state: &str) -> StatusLine {
         facts.push(fact("binding", "not bound"));
     }
     facts.push(fact("defined in", entry.source.to_string()));
-    StatusLine { name: entry.name.to_string(), scope: entry.scope.word().into(), state: state.into(), facts, output: Vec::new() }
+    StatusLine {
+        name: entry.name.to_string(),
+        scope: entry.scope.word().into(),
+        state: state.into(),
+        facts,
+        output: Vec::new(),
+    }
 }
 
 /// A definition that no call has needed yet.
@@ -161,10 +177,14 @@ fn running(session: &Session, line: &mut StatusLine) {
         line.facts.push(fact("pid", pid.to_string()));
     }
     let WireStats { sent, received, pending, dropped, junk, .. } = session.wire.stats();
-    line.facts.push(fact("up", format!("{} s, started in {} ms", session.started.elapsed().as_secs(), session.handshake.as_millis())));
+    line.facts.push(fact(
+        "up",
+        format!("{} s, started in {} ms", session.started.elapsed().as_secs(), session.handshake.as_millis()),
+    ));
     line.facts.push(fact("program", session.launch.program.display().to_string()));
     line.facts.push(fact("documents", session.open_documents().to_string()));
-    line.facts.push(fact("messages", format!("{sent} sent, {received} received, {pending} pending, {dropped} dropped")));
+    line.facts
+        .push(fact("messages", format!("{sent} sent, {received} received, {pending} pending, {dropped} dropped")));
     if let Standing::Loading { progress: Some(progress), .. } = session.heard.standing() {
         line.output.push(progress);
     }

@@ -3,13 +3,13 @@
 
 /// A symbol's name as a path of plain segments, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SymbolPath {
+pub(super) struct SymbolPath {
     segments: Vec<String>,
 }
 
 impl SymbolPath {
     /// Reads what an agent or a server wrote; `None` where no name is left.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut segments = Vec::new();
         let bare = without_groups(text);
         for part in bare.split(['/', '.', '#', ':']) {
@@ -24,22 +24,22 @@ impl SymbolPath {
     }
 
     /// The last segment: the name that stands in the text.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.segments.last().map_or("", String::as_str)
     }
 
     /// All segments before the name.
-    pub fn is_qualified(&self) -> bool {
+    pub(super) fn is_qualified(&self) -> bool {
         self.segments.len() > 1
     }
 
     /// Whether a symbol whose own path is `full` is meant: the asked path must be its end.
-    pub fn matches(&self, full: &[String]) -> bool {
+    pub(super) fn matches(&self, full: &[String]) -> bool {
         full.len() >= self.segments.len() && full[full.len() - self.segments.len()..] == self.segments[..]
     }
 
     /// The segments, to build the path of a nested symbol.
-    pub fn into_segments(self) -> Vec<String> {
+    pub(super) fn into_segments(self) -> Vec<String> {
         self.segments
     }
 }
@@ -72,7 +72,16 @@ mod tests {
 
     #[test]
     fn every_spelling_is_the_same_path() {
-        for text in ["Cart/add", "Cart.add", "Cart::add", "Cart#add", "(*Cart).add", "impl Cart/add(int)", "class Cart.def add", "Cart<T>.add<U>(x: T)"] {
+        for text in [
+            "Cart/add",
+            "Cart.add",
+            "Cart::add",
+            "Cart#add",
+            "(*Cart).add",
+            "impl Cart/add(int)",
+            "class Cart.def add",
+            "Cart<T>.add<U>(x: T)",
+        ] {
             assert_eq!(segments(text), ["Cart", "add"], "{text}");
         }
         assert_eq!(segments("impl Display for Cart"), ["Cart"]);

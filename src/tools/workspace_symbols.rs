@@ -45,7 +45,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let outside = search.hits.len() - hits.len();
     hits.sort_by_cached_key(|(hit, _)| (rank(hit, &query), hit.name.len(), hit.name.clone(), path(hit), hit.range));
     hits.dedup();
-    let print = fingerprint(ask, hits.iter().map(|(hit, _)| (&hit.name, hit.kind, path(hit), hit.range)).collect::<Vec<_>>());
+    let print =
+        fingerprint(ask, hits.iter().map(|(hit, _)| (&hit.name, hit.kind, path(hit), hit.range)).collect::<Vec<_>>());
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let total = hits.len();
     let mut items = Vec::new();
@@ -57,7 +58,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             (line, column) = (span.line, span.column);
             let name = SymbolPath::parse(&hit.name).map_or_else(|| hit.name.clone(), |path| path.name().to_owned());
             if let Some(lines) = reader.lines(file) {
-                let at = name_near(&lines, crate::protocol::positions::Point { line: line - 1, column: column - 1 }, &name);
+                let at =
+                    name_near(&lines, crate::protocol::positions::Point { line: line - 1, column: column - 1 }, &name);
                 (line, column) = (at.line + 1, at.column + 1);
             }
         }
@@ -78,7 +80,14 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     if outside > 0 && kind.is_none() {
         notes.push(format!("{} outside the workspace left out", count(outside, "symbol", "symbols")));
     }
-    Ok(Outcome { verdict, servers: search.servers, summary, notes, body: Body::Found(items), page: Page { offset, total, fingerprint: print } })
+    Ok(Outcome {
+        verdict,
+        servers: search.servers,
+        summary,
+        notes,
+        body: Body::Found(items),
+        page: Page { offset, total, fingerprint: print },
+    })
 }
 
 /// The same name first, then what begins with it, then the rest.

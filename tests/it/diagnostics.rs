@@ -36,7 +36,8 @@ fn hasty(ws: &Workspace, script: Script) -> Langport {
 
 fn dia_01_an_older_list_is_never_current() {
     let ws = Workspace::new(BAD);
-    let publish = Publish { change_steps: Some(vec![Step::Await(ws.gate("change")), Step::Full]), ..Publish::default() };
+    let publish =
+        Publish { change_steps: Some(vec![Step::Await(ws.gate("change")), Step::Full]), ..Publish::default() };
     let lp = hasty(&ws, Script::new().publish(publish));
     lp.diagnostics("a.py").says("fresh · fake · 1 error");
     ws.write("a.py", "x = 1\n");
@@ -56,12 +57,14 @@ fn dia_01_a_list_without_version_that_was_on_its_way_never_counts_alone() {
     lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).contains("WORD half");
     ws.write("a.py", "whole = 1\n");
     let call = lp.call("lsp_diagnostics", &json!({"file_path": "a.py"}));
-    let versions: Vec<Value> = lp.log().wait("textDocument/didChange", 2).iter().map(|p| p["textDocument"]["version"].clone()).collect();
+    let versions: Vec<Value> =
+        lp.log().wait("textDocument/didChange", 2).iter().map(|p| p["textDocument"]["version"].clone()).collect();
     // The list that comes now is about the text before, which the server had not finished when it was told of the next.
     ws.open(&format!("v-{}", versions[0]));
     Answer::of(&lp.answer(call)).fine().verdict_in(&["settling", "unconfirmed", "stale", "unanswered"]);
     ws.open(&format!("v-{}", versions[1]));
-    let current = eventually("the list of this text", || Some(lp.diagnostics("a.py")).filter(|a| a.verdict() == "fresh"));
+    let current =
+        eventually("the list of this text", || Some(lp.diagnostics("a.py")).filter(|a| a.verdict() == "fresh"));
     current.says("fresh · fake · no problems");
 }
 
@@ -86,7 +89,8 @@ fn dia_02_b_server_that_publishes_late() {
 
 fn dia_02_c_server_that_dies_of_a_file() {
     let ws = Workspace::new("//- a.py\nx = ERR\n//- b.py\ny\n");
-    let script = Script::new().on("textDocument/didOpen", [Act::Stderr("fatal: out of memory".into(), 1), Act::Exit(134)]);
+    let script =
+        Script::new().on("textDocument/didOpen", [Act::Stderr("fatal: out of memory".into(), 1), Act::Exit(134)]);
     let lp = hasty(&ws, script.publish(Publish::never()));
     let answer = lp.diagnostics("a.py");
     assert!(answer.is_error, "{answer}");
@@ -128,7 +132,11 @@ fn dia_03_every_registered_identifier_is_pulled() {
     let script = Script { pull_registered: true, ..Script::new().publish(Publish::never()) };
     let ws = Workspace::new("//- a.py\nERR syntax\nERR semantic\nERR analyzer\n");
     let lp = Langport::with(&ws, script.on("initialized", [ask.block().into()]));
-    lp.diagnostics("a.py").says("fresh · fake · 3 errors").contains("ERR syntax").contains("ERR semantic").contains("ERR analyzer");
+    lp.diagnostics("a.py")
+        .says("fresh · fake · 3 errors")
+        .contains("ERR syntax")
+        .contains("ERR semantic")
+        .contains("ERR analyzer");
     let pulls = lp.log().of("textDocument/diagnostic");
     assert!(ids.iter().all(|id| pulls.iter().any(|p| p["identifier"] == *id)), "{pulls:?}");
     ws.write("a.py", "fine\nERR semantic\n");
@@ -230,7 +238,11 @@ fn x1_pulls_are_about_the_new_text() {
     let lp = Langport::with(&ws, Script::new().pull());
     for round in 0..10 {
         ws.write("a.py", &format!("{}a{round} = ERR\n", "b = ERR\n".repeat(round)));
-        let expected = if round == 0 { "fresh · fake · 1 error".to_owned() } else { format!("fresh · fake · {} errors", round + 1) };
+        let expected = if round == 0 {
+            "fresh · fake · 1 error".to_owned()
+        } else {
+            format!("fresh · fake · {} errors", round + 1)
+        };
         lp.diagnostics("a.py").says(&expected).contains(&format!("a{round} = ERR"));
     }
 }

@@ -55,7 +55,11 @@ impl Bare {
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
         let mut bare = Self { child, input, output, log: logs.remove(0).1, mark: ws.mark_text() };
-        bare.ask(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+        bare.ask(
+            1,
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}),
+        );
         bare.answer();
         bare.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         let place = json!({"file_path": "a.py", "line": 1, "column": 1});
@@ -181,7 +185,9 @@ fn lif_05_grandchildren_are_ended() {
         lp.tolerate();
         lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).fine();
         lp.log().wait_event("grandchild", 1);
-        eventually("a grandchild", || procs::marked(&ws.mark_text()).values().any(|c| c.contains("sleep 600")).then_some(()));
+        eventually("a grandchild", || {
+            procs::marked(&ws.mark_text()).values().any(|c| c.contains("sleep 600")).then_some(())
+        });
         if kill {
             procs::signal(lp.pid(), libc::SIGKILL);
             assert!(lp.gone_within(Duration::from_secs(5)).is_some());
@@ -198,7 +204,8 @@ fn lif_05_a_dead_server_takes_its_grandchildren_along() {
     lp.tolerate();
     let place = json!({"file_path": "a.py", "line": 1, "column": 1});
     lp.hover(&place).fine();
-    let sleepers = || procs::marked(&ws.mark_text()).into_iter().filter(|(_, c)| c.contains("sleep 600")).map(|(p, _)| p);
+    let sleepers =
+        || procs::marked(&ws.mark_text()).into_iter().filter(|(_, c)| c.contains("sleep 600")).map(|(p, _)| p);
     let first: Vec<u32> = eventually("a grandchild", || Some(sleepers().collect::<Vec<_>>()).filter(|s| !s.is_empty()));
     procs::signal(lp.log().pids()[0], libc::SIGKILL);
     eventually("the end of the grandchild", || (!procs::alive(first[0])).then_some(()));

@@ -41,7 +41,8 @@ fn b10_content_modified_is_retried() {
 
 fn b10_a_server_that_never_stops_modifying() {
     let ws = Workspace::new("//- a.py\nalpha\n");
-    let lp = Langport::with(&ws, Script::new().on("textDocument/hover", [Act::Fail(-32801, "content modified".into())]));
+    let lp =
+        Langport::with(&ws, Script::new().on("textDocument/hover", [Act::Fail(-32801, "content modified".into())]));
     lp.hover(&at("a.py")).fails("failed").contains("fake");
     let asked = lp.log().count("textDocument/hover");
     assert!((3..=5).contains(&asked), "asked {asked} times");
@@ -63,7 +64,8 @@ fn pull_unchanged_keeps_what_was_said() {
     lp.diagnostics("a.py").says("fresh · fake · 1 error").contains("first");
     lp.diagnostics("a.py").says("fresh · fake · 1 error").contains("first");
     lp.diagnostics("a.py").says("fresh · fake · no problems");
-    let ids: Vec<Value> = lp.log().of("textDocument/diagnostic").iter().map(|p| p["previousResultId"].clone()).collect();
+    let ids: Vec<Value> =
+        lp.log().of("textDocument/diagnostic").iter().map(|p| p["previousResultId"].clone()).collect();
     assert_eq!(ids, [Value::Null, json!("r1"), json!("r1")]);
 }
 
@@ -96,7 +98,10 @@ fn eight_hands_write_and_ask_at_once() {
     let ws = Workspace::new("//- base.py\nbase\n");
     (0..8).for_each(|i| ws.write(&format!("f{i}.py"), "start\n"));
     // A pushed list may have been made old by another hand's file: then it is right, but not proven.
-    for (script, verdicts) in [(Script::watching("**/*"), &["fresh", "settling", "unconfirmed"][..]), (Script::watching("**/*").pull(), &["fresh"])] {
+    for (script, verdicts) in [
+        (Script::watching("**/*"), &["fresh", "settling", "unconfirmed"][..]),
+        (Script::watching("**/*").pull(), &["fresh"]),
+    ] {
         let lp = Langport::with(&ws, script);
         std::thread::scope(|scope| {
             let hand = |i: usize| {
@@ -185,7 +190,8 @@ fn x3_a_checked_out_branch_with_folders_moved() {
 
 fn lif_01_random_deaths_lose_nothing() {
     let ws = Workspace::new("//- a.py\nalpha\n");
-    let turns: Vec<Vec<Act>> = (0..3).map(|_| vec![Act::Default]).chain([vec![Act::FirstStarts(2), Act::Die]]).collect();
+    let turns: Vec<Vec<Act>> =
+        (0..3).map(|_| vec![Act::Default]).chain([vec![Act::FirstStarts(2), Act::Die]]).collect();
     let mut lp = Langport::with(&ws, Script::new().each("textDocument/hover", turns));
     lp.tolerate();
     for round in 0..12 {

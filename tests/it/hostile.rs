@@ -41,7 +41,11 @@ fn at() -> Value {
 
 /// Runs a test with a server, and requires that langport stays small.
 fn small(script: Script, max_wait: u64, test: impl FnOnce(&Langport)) {
-    let ws = Workspace::new(&format!("//- a.py\nalpha {}\n{}//- b.go\nbeta\n", "x".repeat(4_100), format!("{}\n", "x".repeat(4_100)).repeat(50)));
+    let ws = Workspace::new(&format!(
+        "//- a.py\nalpha {}\n{}//- b.go\nbeta\n",
+        "x".repeat(4_100),
+        format!("{}\n", "x".repeat(4_100)).repeat(50)
+    ));
     let mut lp = Langport::builder(&ws)
         .server(Definition::new("fake", script))
         .server(Definition::new("good", Script::new()).languages(&["go"]))
@@ -76,7 +80,12 @@ fn a_length_of_a_tebibyte() {
 }
 
 fn b3_a_body_beyond_the_limit() {
-    let huge = || [Act::Raw("Content-Length: 70000000\r\n\r\n{\"jsonrpc\":\"2.0\",\"x\":\"".into()), Act::RawTimes("0123456789".repeat(1_000), 6_999)];
+    let huge = || {
+        [
+            Act::Raw("Content-Length: 70000000\r\n\r\n{\"jsonrpc\":\"2.0\",\"x\":\"".into()),
+            Act::RawTimes("0123456789".repeat(1_000), 6_999),
+        ]
+    };
     small(Script::new().on("textDocument/hover", huge()), 10_000, |lp| honest(&lp.hover(&at())));
     // Just below it, and of no use: passed over, or ended; never kept.
     let large = frame(&format!(r#"{{"jsonrpc":"2.0","method":"x/y","params":["{}"]}}"#, "z".repeat(40_000_000)));
@@ -93,7 +102,10 @@ fn a_header_without_end() {
 }
 
 fn junk_lines_without_end() {
-    let junk = |lines| Script::new().on("textDocument/hover", [Act::RawTimes("Downloading the internet…\n".into(), lines), Act::Default]);
+    let junk = |lines| {
+        Script::new()
+            .on("textDocument/hover", [Act::RawTimes("Downloading the internet…\n".into(), lines), Act::Default])
+    };
     small(junk(30_000), 20_000, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
@@ -125,7 +137,8 @@ fn a_body_of_depth_one_hundred_thousand() {
 }
 
 fn five_hundred_overlapping_requests() {
-    let asks: Vec<Act> = (0..500).map(|i| Ask::new(i, "workspace/configuration", json!({"items": [{"section": "x"}]})).into()).collect();
+    let asks: Vec<Act> =
+        (0..500).map(|i| Ask::new(i, "workspace/configuration", json!({"items": [{"section": "x"}]})).into()).collect();
     let mut acts = vec![Act::Sleep(1)];
     acts.extend(asks);
     let script = Script::new().on("initialized", acts).on("textDocument/hover", [Act::Sleep(30), Act::Default]);
@@ -152,9 +165,14 @@ fn a_flood_of_stderr() {
 }
 
 fn a_flood_of_notifications() {
-    let log = frame(r#"{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"again and again and again"}}"#);
-    let progress = frame(r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"report","message":"x"}}}"#);
-    let script = Script::new().on("textDocument/hover", [Act::RawTimes(log, 50_000), Act::RawTimes(progress, 50_000), Act::Default]);
+    let log = frame(
+        r#"{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"again and again and again"}}"#,
+    );
+    let progress = frame(
+        r#"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"report","message":"x"}}}"#,
+    );
+    let script = Script::new()
+        .on("textDocument/hover", [Act::RawTimes(log, 50_000), Act::RawTimes(progress, 50_000), Act::Default]);
     small(script, 25_000, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
@@ -194,7 +212,8 @@ fn a_server_that_stops_reading() {
 }
 
 fn a_server_that_closes_its_stdout_in_a_message() {
-    let script = Script::new().on("textDocument/hover", [Act::Raw("Content-Length: 500\r\n\r\n{\"jsonrpc\":\"2.0\",".into()), Act::Exit(0)]);
+    let script = Script::new()
+        .on("textDocument/hover", [Act::Raw("Content-Length: 500\r\n\r\n{\"jsonrpc\":\"2.0\",".into()), Act::Exit(0)]);
     small(script, 8_000, |lp| {
         let answer = lp.hover(&at());
         assert!(answer.is_error, "{answer}");
@@ -203,7 +222,15 @@ fn a_server_that_closes_its_stdout_in_a_message() {
 }
 
 fn results_of_the_wrong_shape() {
-    let wrong = [json!(42), json!("text"), json!([1, 2]), json!({"odd": true}), json!([[[]]]), json!({"contents": 5}), json!({"uri": 5, "range": {}})];
+    let wrong = [
+        json!(42),
+        json!("text"),
+        json!([1, 2]),
+        json!({"odd": true}),
+        json!([[[]]]),
+        json!({"contents": 5}),
+        json!({"uri": 5, "range": {}}),
+    ];
     for value in wrong {
         let mut script = Script::new();
         let tools = [
@@ -218,7 +245,9 @@ fn results_of_the_wrong_shape() {
         for (_, method) in tools {
             script = script.on(method, [Act::Reply(value.clone())]);
         }
-        script = script.on("textDocument/documentSymbol", [Act::Reply(value.clone())]).on("workspace/symbol", [Act::Reply(value.clone())]);
+        script = script
+            .on("textDocument/documentSymbol", [Act::Reply(value.clone())])
+            .on("workspace/symbol", [Act::Reply(value.clone())]);
         small(script, 5_000, |lp| {
             for (tool, _) in tools {
                 // Either nothing usable, or said to be wrong; never a made-up place.
@@ -249,7 +278,9 @@ fn a8_4_a_file_that_is_too_large() {
 
 fn a8_4_a_server_that_hangs_everywhere() {
     let mut script = Script::new().publish(Publish::never());
-    for method in ["textDocument/hover", "textDocument/definition", "textDocument/references", "textDocument/documentSymbol"] {
+    for method in
+        ["textDocument/hover", "textDocument/definition", "textDocument/references", "textDocument/documentSymbol"]
+    {
         script = script.on(method, []);
     }
     small(script, 1_000, |lp| {

@@ -108,9 +108,12 @@ fn lif_02_a_crash_loop_ends_and_says_why() {
 fn lif_07_a_missing_and_a_broken_server_do_no_harm() {
     let ws = Workspace::new("//- a.py\nalpha\n//- b.rs\nfn b() {}\n//- c.go\npackage c\n");
     let stub = ws.home().join("stub-server");
-    std::fs::write(&stub, "#!/bin/sh\necho \"error: Unknown binary 'stub' in official toolchain\" >&2\nexit 1\n").unwrap();
+    std::fs::write(&stub, "#!/bin/sh\necho \"error: Unknown binary 'stub' in official toolchain\" >&2\nexit 1\n")
+        .unwrap();
     std::fs::set_permissions(&stub, PermissionsExt::from_mode(0o755)).unwrap();
-    let missing = Definition::command("missing", "no-such-server-anywhere").languages(&["rust"]).table("[install]\nhint = \"ask your vendor\"");
+    let missing = Definition::command("missing", "no-such-server-anywhere")
+        .languages(&["rust"])
+        .table("[install]\nhint = \"ask your vendor\"");
     let broken = Definition::command("broken", &stub.to_string_lossy()).languages(&["go"]);
     let lp = Langport::builder(&ws)
         .server(Definition::new("good", Script::new()))
@@ -179,7 +182,8 @@ fn lif_09_without_a_signal_two_answers_must_agree() {
 
 fn a7_1_the_handshake_is_whole() {
     let ws = Workspace::new("//- a.py\nalpha\n");
-    let definition = Definition::new("fake", Script::new()).table("[initialization]\nmode = \"strict\"\nlevels = [1, 2]");
+    let definition =
+        Definition::new("fake", Script::new()).table("[initialization]\nmode = \"strict\"\nlevels = [1, 2]");
     let lp = Langport::builder(&ws).server(definition).start();
     lp.hover(&at("a.py")).fine();
     assert_eq!(lp.log().methods()[..2], ["initialize", "initialized"]);
@@ -199,7 +203,8 @@ fn a7_2_the_root_is_the_one_of_the_file() {
     let lp = Langport::builder(&ws).server(definition).start();
     lp.hover(&at("web/src/a.py")).contains("WORD alpha");
     lp.hover(&at("b.py")).contains("WORD beta");
-    let roots: Vec<String> = lp.log().of("initialize").iter().map(|p| p["rootUri"].as_str().unwrap().to_owned()).collect();
+    let roots: Vec<String> =
+        lp.log().of("initialize").iter().map(|p| p["rootUri"].as_str().unwrap().to_owned()).collect();
     assert_eq!(roots, [ws.uri("web"), url::Url::from_file_path(ws.root()).unwrap().to_string()]);
 }
 
@@ -312,8 +317,10 @@ fn x9_shutdown_has_no_params_and_exit_follows() {
 
 fn x24_secrets_do_not_reach_servers() {
     let ws = Workspace::new("//- a.py\nalpha\n");
-    let mut builder = Langport::builder(&ws).server(Definition::new("fake", Script::new()).env("NAMED_BY_DEFINITION", "1"));
-    let secrets = ["OTEL_EXPORTER_OTLP_HEADERS", "GITHUB_TOKEN", "ANTHROPIC_API_KEY", "NODE_OPTIONS", "AWS_SECRET_ACCESS_KEY"];
+    let mut builder =
+        Langport::builder(&ws).server(Definition::new("fake", Script::new()).env("NAMED_BY_DEFINITION", "1"));
+    let secrets =
+        ["OTEL_EXPORTER_OTLP_HEADERS", "GITHUB_TOKEN", "ANTHROPIC_API_KEY", "NODE_OPTIONS", "AWS_SECRET_ACCESS_KEY"];
     for secret in secrets {
         builder = builder.env(secret, "hunter2");
     }

@@ -45,7 +45,19 @@ fn mcp_01_names_suit_every_client() {
     for name in names(&tools) {
         assert!(name.len() <= 40 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
     }
-    for name in ["diagnostics", "hover", "definition", "references", "completions", "signature", "symbols", "workspace_symbols", "calls", "types", "status"] {
+    for name in [
+        "diagnostics",
+        "hover",
+        "definition",
+        "references",
+        "completions",
+        "signature",
+        "symbols",
+        "workspace_symbols",
+        "calls",
+        "types",
+        "status",
+    ] {
         assert!(names(&tools).contains(&format!("lsp_{name}").as_str()), "lsp_{name} in {:?}", names(&tools));
     }
 }
@@ -53,7 +65,16 @@ fn mcp_01_names_suit_every_client() {
 fn mcp_01_every_spelling_is_called() {
     let ws = Workspace::new(WS);
     let lp = Langport::with(&ws, Script::new());
-    for name in ["lsp_hover", "lsp/hover", "lsp.hover", "hover", "LSP_HOVER", "Hover", "mcp__x__lsp_hover", "mcp__langport__lsp_hover"] {
+    for name in [
+        "lsp_hover",
+        "lsp/hover",
+        "lsp.hover",
+        "hover",
+        "LSP_HOVER",
+        "Hover",
+        "mcp__x__lsp_hover",
+        "mcp__langport__lsp_hover",
+    ] {
         Answer::of(&lp.answer(lp.call(name, &at("a.py")))).verdict_is("fresh").contains("WORD alpha");
     }
     for name in ["lsp_workspace_symbols", "lsp/workspace-symbols", "workspace-symbols", "lsp_workspace-symbols"] {
@@ -65,7 +86,9 @@ fn mcp_01_every_spelling_is_called() {
 }
 
 fn mcp_01_the_spelling_is_configurable() {
-    for (style, name) in [("slash", "lsp/workspace-symbols"), ("dot", "lsp.workspace-symbols"), ("underscore", "lsp_workspace_symbols")] {
+    for (style, name) in
+        [("slash", "lsp/workspace-symbols"), ("dot", "lsp.workspace-symbols"), ("underscore", "lsp_workspace_symbols")]
+    {
         let ws = Workspace::new(WS);
         let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new()));
         let lp = builder.config(&format!("tool_names = \"{style}\"")).start();
@@ -78,7 +101,20 @@ fn mcp_01_the_spelling_is_configurable() {
 fn lint(path: &str, schema: &Value, top: bool) {
     let object = schema.as_object().unwrap_or_else(|| panic!("{path} is {schema}"));
     for key in object.keys() {
-        let known = ["type", "properties", "required", "description", "enum", "items", "default", "minimum", "maximum", "additionalProperties", "title", "minLength"];
+        let known = [
+            "type",
+            "properties",
+            "required",
+            "description",
+            "enum",
+            "items",
+            "default",
+            "minimum",
+            "maximum",
+            "additionalProperties",
+            "title",
+            "minLength",
+        ];
         assert!(known.contains(&key.as_str()), "{path} uses {key}");
     }
     assert!(schema["type"].is_string(), "{path} has one type: {schema}");
@@ -109,7 +145,11 @@ fn mcp_03_schemas_are_flat() {
             assert!(annotations[hint].is_boolean(), "{name} says {hint}: {annotations}");
         }
         if name != "lsp_apply" {
-            assert_eq!((&annotations["readOnlyHint"], &annotations["destructiveHint"]), (&json!(true), &json!(false)), "{name}");
+            assert_eq!(
+                (&annotations["readOnlyHint"], &annotations["destructiveHint"]),
+                (&json!(true), &json!(false)),
+                "{name}"
+            );
         }
         let properties = tool["inputSchema"]["properties"].as_object().unwrap();
         assert!(properties.contains_key("cursor"), "{name} takes a cursor");
@@ -137,13 +177,22 @@ fn mcp_03_the_list_is_small_and_byte_stable() {
 
 fn mcp_04_stdout_is_protocol_only() {
     let ws = Workspace::new(WS);
-    let noisy = Script::new()
-        .on("start", [Act::Raw("Hello\n".into()), Act::Stderr("hello".into(), 100)])
-        .on("textDocument/hover", [Act::Raw("printing\n".into()), Act::Reply(json!({"contents": "two\nlines\r\n\u{2028}more"}))]);
+    let noisy = Script::new().on("start", [Act::Raw("Hello\n".into()), Act::Stderr("hello".into(), 100)]).on(
+        "textDocument/hover",
+        [Act::Raw("printing\n".into()), Act::Reply(json!({"contents": "two\nlines\r\n\u{2028}more"}))],
+    );
     std::fs::create_dir_all(ws.home().join("config/servers.d")).unwrap();
     std::fs::write(ws.home().join("config/servers.d/bad.toml"), "name = [oops").unwrap();
-    std::fs::write(ws.home().join("config/servers.d/odd.toml"), "name = \"odd\"\ncommand = \"x\"\nlanguages = [\"c\"]\nlanguage = 1\n").unwrap();
-    let lp = Langport::builder(&ws).server(Definition::new("fake", noisy)).env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1").start();
+    std::fs::write(
+        ws.home().join("config/servers.d/odd.toml"),
+        "name = \"odd\"\ncommand = \"x\"\nlanguages = [\"c\"]\nlanguage = 1\n",
+    )
+    .unwrap();
+    let lp = Langport::builder(&ws)
+        .server(Definition::new("fake", noisy))
+        .env("RUST_LOG", "trace")
+        .env("RUST_BACKTRACE", "1")
+        .start();
     lp.tool("status", &json!({})).fine().contains("bad.toml").contains("odd.toml").contains("language");
     lp.hover(&at("a.py")).fine().contains("two").contains("lines");
     lp.diagnostics("a.py").fine();
@@ -196,7 +245,10 @@ fn mcp_06_odd_beginnings_do_no_harm() {
     let early = lp.request("tools/list", json!({}));
     assert!(early.get("error").is_some() || early["result"]["tools"].is_array(), "{early}");
     lp.greet();
-    let again = lp.send("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}));
+    let again = lp.send(
+        "initialize",
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}),
+    );
     lp.answer(again);
     lp.hover(&at("a.py")).verdict_is("fresh");
 }
@@ -330,7 +382,10 @@ fn b19_a_panic_free_answer_to_malformed_arguments() {
         assert!(answer.is_error, "{answer}");
         answer.verdict_in(&["invalid", "not_found", "ambiguous"]);
     }
-    for (arguments, word) in [(json!({"file_path": "a.py", "line": 1, "colum": 1}), "column"), (json!({"file_path": "a.py", "kind": "definitoin", "line": 1, "column": 1}), "definition")] {
+    for (arguments, word) in [
+        (json!({"file_path": "a.py", "line": 1, "colum": 1}), "column"),
+        (json!({"file_path": "a.py", "kind": "definitoin", "line": 1, "column": 1}), "definition"),
+    ] {
         let answer = lp.tool("definition", &arguments);
         answer.fails("invalid").contains(word);
     }

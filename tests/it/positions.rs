@@ -76,11 +76,13 @@ fn pos_02_the_servers_encoding_is_used_both_ways() {
 }
 
 fn pos_04_coordinates_of_one_tool_work_in_the_next() {
-    let text = "import functools\n\n@functools.cache\ndef slow(n):\n    return n  # ERR\n\ndef user():\n    return slow(1)\n";
+    let text =
+        "import functools\n\n@functools.cache\ndef slow(n):\n    return n  # ERR\n\ndef user():\n    return slow(1)\n";
     let ws = Workspace::new(&format!("//- deco.py\n{text}"));
     let lp = Langport::with(&ws, Script::new());
     let outline = lp.tool("symbols", &json!({"file_path": "deco.py"}));
-    let row = outline.body().lines().find(|l| l.contains("slow")).unwrap_or_else(|| panic!("{outline}")).trim().to_owned();
+    let row =
+        outline.body().lines().find(|l| l.contains("slow")).unwrap_or_else(|| panic!("{outline}")).trim().to_owned();
     assert!(row.starts_with("4 ") || row.starts_with("4:"), "the name's line, not the decorator's: {row:?}");
     lp.hover(&json!({"file_path": "deco.py", "line": 4, "symbol": "slow"})).contains("WORD slow");
     let start = json!({"file_path": "deco.py", "line": 4, "column": 5});
@@ -111,7 +113,9 @@ fn pos_05_a_miscounted_column_is_helped() {
     lp.tool("definition", &at(18)).fine().contains("lib.py:1:5");
     let named = json!({"file_path": "calc.py", "line": 2, "symbol": "add_up"});
     lp.tool("definition", &named).fine().contains("lib.py:1:5");
-    lp.tool("definition", &json!({"file_path": "calc.py", "line": "2", "character": "12"})).fine().contains("lib.py:1:5");
+    lp.tool("definition", &json!({"file_path": "calc.py", "line": "2", "character": "12"}))
+        .fine()
+        .contains("lib.py:1:5");
     let moved = lp.tool("definition", &json!({"file_path": "calc.py", "line": 1, "symbol": "add_up"}));
     moved.fine().contains("lib.py:1:5").contains("2");
     let wrong = lp.tool("definition", &json!({"file_path": "calc.py", "line": 2, "symbol": "add_down"}));
@@ -127,14 +131,19 @@ fn pos_05_a_position_past_the_end_shows_the_line() {
     past.contains("value = 1");
     let below = lp.hover(&json!({"file_path": "calc.py", "line": 90, "column": 1}));
     assert!(below.is_error, "{below}");
-    for zero in [json!({"file_path": "calc.py", "line": 0, "column": 1}), json!({"file_path": "calc.py", "line": 1, "column": 0})] {
+    for zero in [
+        json!({"file_path": "calc.py", "line": 0, "column": 1}),
+        json!({"file_path": "calc.py", "line": 1, "column": 0}),
+    ] {
         lp.hover(&zero).fails("invalid");
     }
     assert_eq!(lp.log().count("textDocument/hover"), 0, "no such position reaches a server");
 }
 
 fn d1_20_lines_and_columns_begin_with_one() {
-    let ws = Workspace::new("//- a.py\ndef first(): pass\n//- b.py\nclass Base: pass\nclass Sub(Base): pass\ndef go():\n    first()\n    missing()\n");
+    let ws = Workspace::new(
+        "//- a.py\ndef first(): pass\n//- b.py\nclass Base: pass\nclass Sub(Base): pass\ndef go():\n    first()\n    missing()\n",
+    );
     let lp = Langport::with(&ws, Script::new());
     let call = json!({"file_path": "b.py", "line": 4, "column": 5});
     let with = |kind: &str| json!({"file_path": "b.py", "line": 4, "column": 5, "kind": kind});

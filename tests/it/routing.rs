@@ -40,17 +40,32 @@ fn rou_01_d1_6_every_suffix_and_name_has_its_language() {
         ("v.rs", "rust"),
         ("v.go", "go"),
     ];
-    let ws = Workspace::new("//- run\n#!/usr/bin/env python3\nalpha\n//- build\n#!/bin/bash -e\nalpha\n//- v.h\nint a;\n");
+    let ws =
+        Workspace::new("//- run\n#!/usr/bin/env python3\nalpha\n//- build\n#!/bin/bash -e\nalpha\n//- v.h\nint a;\n");
     for (file, _) in expected {
         ws.write(file, "alpha\n");
     }
-    let languages =
-        ["typescript", "typescriptreact", "javascript", "javascriptreact", "c", "cpp", "python", "dockerfile", "rust", "go", "shellscript"];
+    let languages = [
+        "typescript",
+        "typescriptreact",
+        "javascript",
+        "javascriptreact",
+        "c",
+        "cpp",
+        "python",
+        "dockerfile",
+        "rust",
+        "go",
+        "shellscript",
+    ];
     let lp = Langport::builder(&ws).server(Definition::new("fake", Script::new()).languages(&languages)).start();
     let language = |file: &str| {
         lp.hover(&at(file)).fine();
         let opened = lp.log().of("textDocument/didOpen");
-        let document = opened.iter().find(|p| p["textDocument"]["uri"] == ws.uri(file)).unwrap_or_else(|| panic!("{file} was not opened"));
+        let document = opened
+            .iter()
+            .find(|p| p["textDocument"]["uri"] == ws.uri(file))
+            .unwrap_or_else(|| panic!("{file} was not opened"));
         document["textDocument"]["languageId"].as_str().unwrap().to_owned()
     };
     for (file, id) in expected {
@@ -63,7 +78,9 @@ fn rou_01_d1_6_every_suffix_and_name_has_its_language() {
 
 fn rou_01_a_definition_adds_suffixes() {
     let ws = Workspace::new("//- page.inc\nalpha\n//- Brewfile\nalpha\n");
-    let definition = Definition::new("fake", Script::new()).languages(&["php"]).key("extensions = { \".inc\" = \"php\" }\nfilenames = [\"Brewfile\"]");
+    let definition = Definition::new("fake", Script::new())
+        .languages(&["php"])
+        .key("extensions = { \".inc\" = \"php\" }\nfilenames = [\"Brewfile\"]");
     let lp = Langport::builder(&ws).server(definition).start();
     lp.hover(&at("page.inc")).verdict_is("fresh");
     lp.hover(&at("Brewfile")).verdict_is("fresh");

@@ -74,7 +74,10 @@ impl Direct {
     }
 
     fn open(&mut self, uri: &str, version: i64, text: &str) {
-        self.tell("textDocument/didOpen", json!({"textDocument": {"uri": uri, "version": version, "languageId": "python", "text": text}}));
+        self.tell(
+            "textDocument/didOpen",
+            json!({"textDocument": {"uri": uri, "version": version, "languageId": "python", "text": text}}),
+        );
     }
 
     fn end(mut self) -> Log {
@@ -97,7 +100,8 @@ fn the_fake_answers_publishes_and_mirrors() {
     assert_eq!(hover["result"]["contents"]["value"], "```fake\nWORD alpha\n```\nreceived 0:2, line: alpha()");
     assert_eq!(fake.ask(3, "textDocument/references", at.clone())["result"].as_array().unwrap().len(), 2);
     assert_eq!(fake.ask(4, "textDocument/definition", at)["result"][0]["uri"], a.as_str());
-    let change = json!({"range": {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 3}}, "text": "ok"});
+    let change =
+        json!({"range": {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 3}}, "text": "ok"});
     fake.tell("textDocument/didChange", json!({"textDocument": {"uri": b, "version": 2}, "contentChanges": [change]}));
     assert_eq!(fake.next()["params"], json!({"uri": b, "version": 2, "diagnostics": []}));
     ws.write("c.py", "alpha()\n");
@@ -115,7 +119,10 @@ fn the_fake_notices_broken_rules() {
     let a = ws.uri("a.py");
     fake.open(&a, 1, "x\n");
     fake.open(&a, 1, "x\n");
-    fake.tell("textDocument/didChange", json!({"textDocument": {"uri": "file:///other", "version": 1}, "contentChanges": []}));
+    fake.tell(
+        "textDocument/didChange",
+        json!({"textDocument": {"uri": "file:///other", "version": 1}, "contentChanges": []}),
+    );
     fake.tell("textDocument/didClose", json!({"textDocument": {"uri": "file:///other"}}));
     let violations = fake.end().violations();
     assert_eq!(violations.len(), 4, "{violations:?}");
@@ -124,8 +131,14 @@ fn the_fake_notices_broken_rules() {
 fn the_fake_follows_its_script() {
     let ws = Workspace::new("//- a.py\nERR\n");
     let script = Script::new()
-        .each("textDocument/hover", [vec![Act::Reply(json!("$uri"))], vec![Act::Fail(-32603, "no".into())], vec![Act::Locations(3)]])
-        .publish(Publish { versioned: false, ..Publish::steps([Step::Empty, Step::Begin("check".into()), Step::Full, Step::End("check".into())]) });
+        .each(
+            "textDocument/hover",
+            [vec![Act::Reply(json!("$uri"))], vec![Act::Fail(-32603, "no".into())], vec![Act::Locations(3)]],
+        )
+        .publish(Publish {
+            versioned: false,
+            ..Publish::steps([Step::Empty, Step::Begin("check".into()), Step::Full, Step::End("check".into())])
+        });
     let mut fake = Direct::new(&ws, script);
     let a = ws.uri("a.py");
     fake.open(&a, 1, "ERR\n");
@@ -180,7 +193,12 @@ fn positions_count_in_every_unit() {
 fn processes_are_found_by_their_mark() {
     let mark = format!("langport-selftest-{}", std::process::id());
     let mut child = Command::new("sleep").arg("60").env(procs::MARK, &mark).spawn().unwrap();
-    assert!(crate::support::within(crate::support::PATIENCE, || procs::marked(&mark).contains_key(&child.id()).then_some(())).is_some());
+    assert!(
+        crate::support::within(crate::support::PATIENCE, || procs::marked(&mark)
+            .contains_key(&child.id())
+            .then_some(()))
+        .is_some()
+    );
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!procs::alive(child.id()) && procs::marked(&mark).is_empty());

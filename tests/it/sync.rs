@@ -46,7 +46,12 @@ fn syn_01_the_servers_text_is_the_disks() {
     let pieces = ["", "x\n", "é = 1\r\n", "😀 = '日本'\n", "tail without end", "\r", "\n\n\n", "a\tb\u{2028}c\n"];
     for (encoding, change) in [("utf-8", 2), ("utf-16", 2), ("utf-32", 2), ("utf-16", 1)] {
         let ws = Workspace::new("//- a.py\nbegin\n");
-        let lp = Langport::with(&ws, Script::new().encoding(encoding).capability("textDocumentSync", json!({"openClose": true, "change": change})));
+        let lp = Langport::with(
+            &ws,
+            Script::new()
+                .encoding(encoding)
+                .capability("textDocumentSync", json!({"openClose": true, "change": change})),
+        );
         let mut seed = 12_345_usize;
         let mut next = |below: usize| {
             seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345) % (1 << 31);
@@ -85,7 +90,8 @@ fn ways(ws: &Workspace, round: usize, text: &str) {
         2 => {
             let before = std::fs::metadata(&path).unwrap();
             ws.write("lib.py", text);
-            let times = FileTimes::new().set_modified(before.modified().unwrap()).set_accessed(before.accessed().unwrap());
+            let times =
+                FileTimes::new().set_modified(before.modified().unwrap()).set_accessed(before.accessed().unwrap());
             File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
         }
         3 => {
@@ -187,7 +193,8 @@ fn syn_05_versions_rise_over_five_edits() {
         lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).contains(&format!("WORD x{i}"));
     }
     let opened = lp.log().of("textDocument/didOpen");
-    let versions: Vec<i64> = lp.log().of("textDocument/didChange").iter().filter_map(|p| p["textDocument"]["version"].as_i64()).collect();
+    let versions: Vec<i64> =
+        lp.log().of("textDocument/didChange").iter().filter_map(|p| p["textDocument"]["version"].as_i64()).collect();
     assert_eq!(opened.len(), 1);
     assert_eq!(versions.len(), 4, "the first edit was there before the file was opened");
     assert!(opened[0]["textDocument"]["version"].as_i64() < versions.first().copied(), "{versions:?}");
@@ -201,7 +208,10 @@ fn a7_4_documents_are_opened_changed_and_closed() {
     let hover = |file: &str| lp.hover(&json!({"file_path": file, "line": 1, "column": 1}));
     hover("a.py").contains("WORD alpha");
     let opened = &lp.log().of("textDocument/didOpen")[0]["textDocument"];
-    assert_eq!(*opened, json!({"uri": ws.uri("a.py"), "languageId": "python", "version": opened["version"], "text": "alpha\n"}));
+    assert_eq!(
+        *opened,
+        json!({"uri": ws.uri("a.py"), "languageId": "python", "version": opened["version"], "text": "alpha\n"})
+    );
     ws.write("a.py", "beta\n");
     hover("a.py").contains("WORD beta");
     lp.log().wait("textDocument/didChange", 1);
@@ -233,7 +243,8 @@ fn d1_17_watched_files_are_told_before_documents() {
         let before = lp.log().methods().len();
         hover().contains(&format!("WORD alpha{i}"));
         let new = lp.log().methods().split_off(before);
-        let at = |method: &str| new.iter().position(|m| m == method).unwrap_or_else(|| panic!("no {method} in {new:?}"));
+        let at =
+            |method: &str| new.iter().position(|m| m == method).unwrap_or_else(|| panic!("no {method} in {new:?}"));
         assert!(at("workspace/didChangeWatchedFiles") < at("textDocument/didChange"), "{new:?}");
         assert!(at("textDocument/didChange") < at("textDocument/hover"), "{new:?}");
     }
@@ -249,7 +260,11 @@ fn x4_every_kind_of_file_change_is_told() {
     let told = |path: &str, kind: i64| {
         let uri = ws.uri(path);
         let changes = |p: &serde_json::Value| p["changes"].as_array().cloned().unwrap_or_default();
-        lp.log().of("workspace/didChangeWatchedFiles").iter().flat_map(changes).any(|c| c == json!({"uri": uri, "type": kind}))
+        lp.log()
+            .of("workspace/didChangeWatchedFiles")
+            .iter()
+            .flat_map(changes)
+            .any(|c| c == json!({"uri": uri, "type": kind}))
     };
     ws.write("new.py", "y\n");
     ask();
@@ -261,5 +276,8 @@ fn x4_every_kind_of_file_change_is_told() {
     ws.remove("old.py");
     ask();
     assert!(told("old.py", 3), "deleted");
-    assert!(within(std::time::Duration::ZERO, || told("note.txt", 2).then_some(())).is_none(), "the glob leaves it out");
+    assert!(
+        within(std::time::Duration::ZERO, || told("note.txt", 2).then_some(())).is_none(),
+        "the glob leaves it out"
+    );
 }

@@ -53,7 +53,10 @@ fn a5_1_tools_follow_the_declared_capabilities() {
         let definition = Definition::new("fake", Script::new()).key(&format!("capabilities = [\"{capability}\"]"));
         let lp = Langport::builder(&ws).server(definition).start();
         let names = tool_names(&lp);
-        assert!(names.contains(&tool.to_owned()) && names.contains(&"lsp_status".to_owned()), "{capability}: {names:?}");
+        assert!(
+            names.contains(&tool.to_owned()) && names.contains(&"lsp_status".to_owned()),
+            "{capability}: {names:?}"
+        );
         let others = matrix.iter().filter(|(_, t)| *t != tool && names.contains(&(*t).to_owned())).count();
         assert_eq!(others, 0, "{capability} alone gives {names:?}");
         assert_eq!(lp.log().starts(), 0, "no server is started for the list");
@@ -72,7 +75,10 @@ fn a5_1_unknown_capabilities_count_as_can() {
 fn a5_6_a_late_registration_works() {
     let ws = Workspace::new(SHOP);
     let script = Script { name: "late".into(), ..Script::new() };
-    let script = script.on("textDocument/didOpen", [register("h", "textDocument/hover", json!({"documentSelector": null})).block().into()]);
+    let script = script.on(
+        "textDocument/didOpen",
+        [register("h", "textDocument/hover", json!({"documentSelector": null})).block().into()],
+    );
     let lp = Langport::with(&ws, script);
     lp.tool("symbols", &json!({"file_path": "shop.py"})).fine();
     lp.log().wait_event("answer", 1);

@@ -64,7 +64,9 @@ fn pro_01_an_unregistered_watcher_is_forgotten() {
 }
 
 fn pro_01_every_form_of_a_watcher_is_honoured() {
-    let ws = Workspace::new("//- a.py\nalpha\n//- sub/b.toml\nb\n//- sub/c.cfg\nc\n//- d.json\n{}\n//- e.lock\ne\n//- f.md\nf\n");
+    let ws = Workspace::new(
+        "//- a.py\nalpha\n//- sub/b.toml\nb\n//- sub/c.cfg\nc\n//- d.json\n{}\n//- e.lock\ne\n//- f.md\nf\n",
+    );
     let root = url::Url::from_file_path(ws.root()).unwrap();
     let watchers = json!([
         {"globPattern": "**/*.toml"},
@@ -103,7 +105,8 @@ fn sections(names: &[&str]) -> Value {
 fn pro_02_one_configuration_a_section() {
     for (unset, nothing) in [("{}", json!({})), ("null", Value::Null)] {
         let ws = Workspace::new(WS);
-        let three = Ask::new(1, "workspace/configuration", sections(&["fake.analysis", "other", "fake.absent"])).block();
+        let three =
+            Ask::new(1, "workspace/configuration", sections(&["fake.analysis", "other", "fake.absent"])).block();
         let names: Vec<String> = (0..22).map(|i| format!("s{i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let many = Ask::new(2, "workspace/configuration", sections(&names)).block();
@@ -123,7 +126,9 @@ fn pro_02_one_configuration_a_section() {
 
 fn pro_02_configuration_is_answered_at_any_time() {
     let ws = Workspace::new(WS);
-    let ask = |id: &str| Act::from(Ask::new(id, "workspace/configuration", sections(&["fake.paths"])).block().exit_on_error());
+    let ask = |id: &str| {
+        Act::from(Ask::new(id, "workspace/configuration", sections(&["fake.paths"])).block().exit_on_error())
+    };
     let script = Script::new()
         .on("initialize", [ask("early"), Act::Default])
         .on("textDocument/hover", [ask("during"), Act::Default])
@@ -138,7 +143,13 @@ fn pro_02_configuration_is_answered_at_any_time() {
 }
 
 fn pro_06_junk_between_messages() {
-    for junk in ["Starting…\n", "\u{1b}[2J\u{1b}[H", "\u{feff}", "Downloading 10 %\rDownloading 100 %\r\n", "{\"not\": \"framed\"}\n"] {
+    for junk in [
+        "Starting…\n",
+        "\u{1b}[2J\u{1b}[H",
+        "\u{feff}",
+        "Downloading 10 %\rDownloading 100 %\r\n",
+        "{\"not\": \"framed\"}\n",
+    ] {
         let ws = Workspace::new(WS);
         let raw = || Act::Raw(junk.into());
         let script = Script::new()
@@ -213,11 +224,15 @@ fn pro_07_a_capability_comes_and_goes() {
     let come = register("def", "textDocument/definition", selector).block();
     let go = json!({"unregisterations": [{"id": "def", "method": "textDocument/definition"}]});
     let go = Ask::new("go", "client/unregisterCapability", go).block();
-    let reply = json!([{"uri": "$uri", "range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}}]);
+    let reply =
+        json!([{"uri": "$uri", "range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}}]);
     let script = Script::new()
         .capability("definitionProvider", Value::Null)
         .on("textDocument/definition", [Act::Reply(reply)])
-        .each("textDocument/hover", [vec![Act::Default], vec![come.into(), Act::Default], vec![go.into(), Act::Default]]);
+        .each(
+            "textDocument/hover",
+            [vec![Act::Default], vec![come.into(), Act::Default], vec![go.into(), Act::Default]],
+        );
     let lp = Langport::with(&ws, script);
     let place = |file: &str| json!({"file_path": file, "line": 1, "column": 5});
     lp.hover(&place("a.py")).fine();
@@ -241,21 +256,30 @@ fn pro_07_every_form_of_text_synchronisation() {
     ];
     for form in forms {
         let ws = Workspace::new(WS);
-        let lp = Langport::with(&ws, Script::watching("**/*").capability("textDocumentSync", form.clone()).publish(Publish::never()));
+        let lp = Langport::with(
+            &ws,
+            Script::watching("**/*").capability("textDocumentSync", form.clone()).publish(Publish::never()),
+        );
         lp.hover(&at()).fine().contains("WORD alpha");
         ws.write("a.py", "beta\n");
         lp.hover(&at()).fine().contains("WORD beta");
         let (changes, saves) = (lp.log().of("textDocument/didChange"), lp.log().of("textDocument/didSave"));
         match (form.as_i64(), form["change"].as_i64()) {
-            (Some(1), _) | (None, Some(1)) => assert!(changes[0]["contentChanges"][0].get("range").is_none(), "{form}: {changes:?}"),
+            (Some(1), _) | (None, Some(1)) => {
+                assert!(changes[0]["contentChanges"][0].get("range").is_none(), "{form}: {changes:?}")
+            }
             (Some(2), _) | (None, Some(2)) => assert_eq!(changes.len(), 1, "{form}"),
             _ => assert!(changes.is_empty(), "{form}: {changes:?}"),
         }
         match &form["save"] {
-            Value::Bool(true) => assert!(!saves.is_empty() && saves[0].get("text").is_none_or(Value::is_null), "{form}: {saves:?}"),
+            Value::Bool(true) => {
+                assert!(!saves.is_empty() && saves[0].get("text").is_none_or(Value::is_null), "{form}: {saves:?}")
+            }
             Value::Object(_) => assert_eq!(saves[0]["text"], "beta\n", "{form}"),
             // Editors read the plain number as one that wants saves, without their text.
-            _ if form.is_i64() => assert!(saves.iter().all(|s| s.get("text").is_none_or(Value::is_null)), "{form}: {saves:?}"),
+            _ if form.is_i64() => {
+                assert!(saves.iter().all(|s| s.get("text").is_none_or(Value::is_null)), "{form}: {saves:?}")
+            }
             _ => assert!(saves.is_empty(), "{form}: {saves:?}"),
         }
         assert_eq!(lp.log().count("textDocument/didOpen") == 0, form.is_null(), "{form}");
@@ -278,17 +302,23 @@ fn pro_07_capabilities_as_objects() {
 fn x18_every_request_of_a_server_is_answered() {
     let ws = Workspace::new(WS);
     let refresh = ["semanticTokens", "inlayHint", "codeLens", "diagnostics", "inlineValue", "foldingRange"];
-    let mut asks: Vec<Ask> = refresh.iter().map(|r| Ask::new(*r, &format!("workspace/{r}/refresh"), Value::Null)).collect();
+    let mut asks: Vec<Ask> =
+        refresh.iter().map(|r| Ask::new(*r, &format!("workspace/{r}/refresh"), Value::Null)).collect();
     asks.push(Ask::new("folders", "workspace/workspaceFolders", Value::Null));
     asks.push(Ask::new("progress", "window/workDoneProgress/create", json!({"token": 99})));
-    asks.push(Ask::new("message", "window/showMessageRequest", json!({"type": 1, "message": "?", "actions": [{"title": "Yes"}]})));
+    asks.push(Ask::new(
+        "message",
+        "window/showMessageRequest",
+        json!({"type": 1, "message": "?", "actions": [{"title": "Yes"}]}),
+    ));
     asks.push(Ask::new("show", "window/showDocument", json!({"uri": "https://example.org", "external": true})));
     let edit = json!({"changes": {ws.uri("a.py"): [{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 5}}, "newText": "evil"}]}});
     asks.push(Ask::new("edit", "workspace/applyEdit", json!({"edit": edit})));
     asks.push(Ask::new("custom", "vendor/whatever", json!([1, 2])));
     asks.push(Ask::new("known", "vendor/known", json!({})));
     let acts: Vec<Act> = asks.into_iter().map(|a| a.block().into()).collect();
-    let definition = Definition::new("fake", Script::new().on("initialized", acts)).table("[replies]\n\"vendor/known\" = { ok = true }");
+    let definition = Definition::new("fake", Script::new().on("initialized", acts))
+        .table("[replies]\n\"vendor/known\" = { ok = true }");
     let lp = Langport::builder(&ws).server(definition).start();
     lp.hover(&at()).verdict_is("fresh");
     let answer = |id: &str| lp.log().answer_to(&json!(id));
@@ -306,7 +336,18 @@ fn x18_every_request_of_a_server_is_answered() {
 
 fn x18_ids_of_every_kind() {
     let ws = Workspace::new(WS);
-    let ids = [json!(0), json!(1), json!(2), json!("1"), json!("text id"), json!(-7), json!(4_294_967_296_i64), json!(9_007_199_254_740_993_i64), json!(u64::MAX), json!("")];
+    let ids = [
+        json!(0),
+        json!(1),
+        json!(2),
+        json!("1"),
+        json!("text id"),
+        json!(-7),
+        json!(4_294_967_296_i64),
+        json!(9_007_199_254_740_993_i64),
+        json!(u64::MAX),
+        json!(""),
+    ];
     let asks = |ids: &[Value]| -> Vec<Act> {
         ids.iter().map(|id| Ask::new(id.clone(), "workspace/configuration", sections(&["x"])).block().into()).collect()
     };

@@ -86,7 +86,11 @@ impl Fake {
     /// One step; false ends the behaviour.
     fn act(self: &Arc<Self>, act: &Act, method: &str, params: &Value, id: Option<&Value>) -> bool {
         let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
-        let root = lock(&self.root).as_ref().and_then(|r| url::Url::from_file_path(r).ok()).map(String::from).unwrap_or_default();
+        let root = lock(&self.root)
+            .as_ref()
+            .and_then(|r| url::Url::from_file_path(r).ok())
+            .map(String::from)
+            .unwrap_or_default();
         match act {
             Act::Reply(value) => self.reply(id, &fill(value, uri, &root)),
             Act::Fail(code, message) => self.fail(id, *code, message),
@@ -100,9 +104,12 @@ impl Fake {
             Act::Sleep(ms) => std::thread::sleep(Duration::from_millis(*ms)),
             Act::Await(gate) => wait_for(gate),
             Act::Locations(count) => self.reply(id, &many(uri, *count)),
-            Act::Hover(bytes) => self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}})),
+            Act::Hover(bytes) => {
+                self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}}))
+            }
             Act::Completions(count, docs) => {
-                let items = (0..*count).map(|i| json!({"label": format!("item_{i:06}"), "kind": 3, "documentation": "d".repeat(*docs)}));
+                let items = (0..*count)
+                    .map(|i| json!({"label": format!("item_{i:06}"), "kind": 3, "documentation": "d".repeat(*docs)}));
                 self.reply(id, &items.collect());
             }
             Act::Growing(token) => self.growing(token, params, id),
@@ -127,7 +134,11 @@ impl Fake {
             // The reading loop knows it by itself.
             Act::StopReading => {}
             Act::Grandchild => {
-                let child = std::process::Command::new("setsid").args(["-f", "sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+                let child = std::process::Command::new("setsid")
+                    .args(["-f", "sleep", "600"])
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .status();
                 self.event("grandchild", json!(child.is_ok()));
             }
             Act::Publish => self.publish(params, true),
@@ -137,7 +148,9 @@ impl Fake {
 
     /// Partial answers while the project is loading: one more each time.
     fn growing(&self, token: &str, params: &Value, id: Option<&Value>) {
-        let Some(Ok(Value::Array(mut all))) = self.scene(|s| s.answer("textDocument/references", params)) else { return };
+        let Some(Ok(Value::Array(mut all))) = self.scene(|s| s.answer("textDocument/references", params)) else {
+            return;
+        };
         if !lock(&self.ended).iter().any(|t| t == token) {
             all.truncate(self.turn("growing") + 1);
         }
@@ -147,7 +160,9 @@ impl Fake {
     fn ask(&self, ask: &Ask, root: &str) {
         let (answer, answered) = channel();
         lock(&self.asked).insert(ask.id.to_string(), answer);
-        self.send(&json!({"jsonrpc": "2.0", "id": ask.id, "method": ask.method, "params": fill(&ask.params, "", root)}));
+        self.send(
+            &json!({"jsonrpc": "2.0", "id": ask.id, "method": ask.method, "params": fill(&ask.params, "", root)}),
+        );
         let Ok(answer) = answered.recv() else { return };
         self.log(json!({"event": "answer", "method": ask.method, "id": ask.id, "answer": answer}));
         if ask.exit_on_error && answer.get("error").is_some() {

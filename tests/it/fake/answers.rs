@@ -108,7 +108,8 @@ impl Scene<'_> {
         if let (Some(encoding), Some(map)) = (&self.script.encoding, capabilities.as_object_mut()) {
             map.insert("positionEncoding".into(), json!(encoding));
         }
-        let mut result = json!({"capabilities": capabilities, "serverInfo": {"name": self.script.name, "version": "1"}});
+        let mut result =
+            json!({"capabilities": capabilities, "serverInfo": {"name": self.script.name, "version": "1"}});
         if let Some(encoding) = &self.script.old_encoding {
             result["offsetEncoding"] = json!(encoding);
         }
@@ -135,10 +136,12 @@ impl Scene<'_> {
     fn hover(&self, uri: &str, params: &Value) -> Value {
         let Some(word) = self.word(uri, params) else { return Value::Null };
         let (line, column) = (&params["position"]["line"], &params["position"]["character"]);
-        let content = self.mirror.text(uri).and_then(|t| {
-            text::lines(t).get(usize::try_from(line.as_u64()?).ok()?).map(|l| l.trim().to_owned())
-        });
-        let value = format!("```fake\nWORD {word}\n```\nreceived {line}:{column}, line: {}", content.unwrap_or_default());
+        let content = self
+            .mirror
+            .text(uri)
+            .and_then(|t| text::lines(t).get(usize::try_from(line.as_u64()?).ok()?).map(|l| l.trim().to_owned()));
+        let value =
+            format!("```fake\nWORD {word}\n```\nreceived {line}:{column}, line: {}", content.unwrap_or_default());
         json!({"contents": {"kind": "markdown", "value": value}})
     }
 
@@ -191,7 +194,8 @@ impl Scene<'_> {
 
     fn completions(&self, uri: &str, params: &Value) -> Value {
         let prefix = self.word(uri, params).unwrap_or_default();
-        let names = self.mirror.all().into_values().flat_map(declared).map(|d| d.name).filter(|n| n.starts_with(&prefix));
+        let names =
+            self.mirror.all().into_values().flat_map(declared).map(|d| d.name).filter(|n| n.starts_with(&prefix));
         let mut names: Vec<&str> = names.collect();
         names.sort_unstable();
         names.dedup();
@@ -299,8 +303,11 @@ impl Scene<'_> {
                 (None, Some(word)) => (1, format!("{word} is not provided")),
                 (None, None) => continue,
             };
-            let range = json!({"start": {"line": i, "character": 0}, "end": {"line": i, "character": self.unit.length(line)}});
-            found.push(json!({"range": range, "severity": severity, "source": "fake", "code": "F1", "message": message}));
+            let range =
+                json!({"start": {"line": i, "character": 0}, "end": {"line": i, "character": self.unit.length(line)}});
+            found.push(
+                json!({"range": range, "severity": severity, "source": "fake", "code": "F1", "message": message}),
+            );
         }
         found
     }

@@ -140,7 +140,11 @@ impl Fake {
             };
             self.log(json!({"in": message}));
             if let Some(method) = message["method"].as_str() {
-                let last = self.script.on.get(method).is_some_and(|turns| turns.iter().flatten().any(|a| matches!(a, Act::StopReading)));
+                let last = self
+                    .script
+                    .on
+                    .get(method)
+                    .is_some_and(|turns| turns.iter().flatten().any(|a| matches!(a, Act::StopReading)));
                 let _ = queue.send(message);
                 if last {
                     forever();

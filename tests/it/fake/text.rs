@@ -88,7 +88,8 @@ pub(crate) fn occurrences(text: &str, word: &str) -> Vec<usize> {
     text.match_indices(word)
         .map(|(i, _)| i)
         .filter(|i| {
-            !text[..*i].chars().next_back().is_some_and(in_word) && !text[i + word.len()..].chars().next().is_some_and(in_word)
+            !text[..*i].chars().next_back().is_some_and(in_word)
+                && !text[i + word.len()..].chars().next().is_some_and(in_word)
         })
         .collect()
 }

@@ -10,11 +10,31 @@ pub(crate) struct Answer {
     pub(crate) raw: Value,
 }
 
-const VERDICTS: [&str; 10] =
-    ["fresh", "settling", "unconfirmed", "partial", "stale", "indexing", "unanswered", "failed", "unavailable", "unsupported"];
+const VERDICTS: [&str; 10] = [
+    "fresh",
+    "settling",
+    "unconfirmed",
+    "partial",
+    "stale",
+    "indexing",
+    "unanswered",
+    "failed",
+    "unavailable",
+    "unsupported",
+];
 const CODES: [&str; 12] = [
-    "invalid", "not_found", "ambiguous", "outside_workspace", "read_only", "conflict", "refused", "too_large", "failed",
-    "unavailable", "unsupported", "expired",
+    "invalid",
+    "not_found",
+    "ambiguous",
+    "outside_workspace",
+    "read_only",
+    "conflict",
+    "refused",
+    "too_large",
+    "failed",
+    "unavailable",
+    "unsupported",
+    "expired",
 ];
 
 impl Answer {

@@ -21,7 +21,15 @@ impl Definition {
     /// `local/NAME`, serving Python.
     pub(crate) fn new(name: &str, script: Script) -> Self {
         let languages = vec!["python".into()];
-        Self { name: name.into(), languages, command: None, script: Some(script), head: String::new(), tables: String::new(), env: Vec::new() }
+        Self {
+            name: name.into(),
+            languages,
+            command: None,
+            script: Some(script),
+            head: String::new(),
+            tables: String::new(),
+            env: Vec::new(),
+        }
     }
 
     /// One that runs another program than the fake.

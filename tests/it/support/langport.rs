@@ -224,7 +224,9 @@ impl Langport {
     }
 
     fn tails(&self) -> String {
-        let tail = |text: &str| text.lines().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n");
+        let tail = |text: &str| {
+            text.lines().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n")
+        };
         let mut shown = format!("stderr of langport:\n{}\n", tail(&self.stderr()));
         for (name, log) in &self.logs {
             let lines: Vec<String> = log.lines().iter().map(|l| l.to_string().chars().take(300).collect()).collect();
@@ -263,7 +265,10 @@ impl Drop for Langport {
         assert!(left.is_empty(), "left behind: {left:?}\n{tails}");
         assert!(self.mcp.wrong().is_empty(), "wrong on stdout: {:?}\n{tails}", self.mcp.wrong());
         if !self.tolerant {
-            assert!(!asked || status.is_some_and(|s| s.code() == Some(0)), "langport ends with 0, not {status:?}\n{tails}");
+            assert!(
+                !asked || status.is_some_and(|s| s.code() == Some(0)),
+                "langport ends with 0, not {status:?}\n{tails}"
+            );
             for (name, log) in &self.logs {
                 assert!(log.violations().is_empty(), "{name} was treated wrongly: {:?}\n{tails}", log.violations());
             }

@@ -141,7 +141,10 @@ impl Mcp {
     pub(crate) fn answer(&self, id: i64) -> Value {
         match self.wait_for(id, Duration::from_secs(60)) {
             Some((_, answer)) => answer,
-            None => panic!("request {id} was not answered{}", if self.closed() { ": langport has closed its stdout" } else { "" }),
+            None => panic!(
+                "request {id} was not answered{}",
+                if self.closed() { ": langport has closed its stdout" } else { "" }
+            ),
         }
     }
 
@@ -183,7 +186,8 @@ impl Mcp {
         loop {
             let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
             let response = self.request("tools/list", params);
-            tools.extend(response["result"]["tools"].as_array().cloned().unwrap_or_else(|| panic!("tools: {response}")));
+            tools
+                .extend(response["result"]["tools"].as_array().cloned().unwrap_or_else(|| panic!("tools: {response}")));
             cursor = response["result"]["nextCursor"].clone();
             if cursor.is_null() {
                 return tools;
@@ -214,8 +218,20 @@ impl Mcp {
     pub(crate) fn wrong(&self) -> Vec<String> {
         let inbox = lock(&self.shared.inbox);
         let mut wrong = inbox.wrong.clone();
-        wrong.extend(inbox.notes.iter().filter(|n| n.get("id").is_some()).map(|n| format!("asked for what was not offered: {n}")));
-        wrong.extend(inbox.answers.iter().filter(|(id, a)| *id != "null" && a.len() > 1).map(|(id, a)| format!("{} answers to {id}", a.len())));
+        wrong.extend(
+            inbox
+                .notes
+                .iter()
+                .filter(|n| n.get("id").is_some())
+                .map(|n| format!("asked for what was not offered: {n}")),
+        );
+        wrong.extend(
+            inbox
+                .answers
+                .iter()
+                .filter(|(id, a)| *id != "null" && a.len() > 1)
+                .map(|(id, a)| format!("{} answers to {id}", a.len())),
+        );
         wrong
     }
 

@@ -130,9 +130,12 @@ fn markdown_is_split_at_its_fences() {
     );
     check_markdown("```\n```\n```go\n\n\n```", &expect![]);
     check_markdown("---\n***\n\n", &expect![]);
-    check_markdown("Args:  \n&nbsp;&nbsp;n: &lt;T&gt; &amp;lt;  \n\n  \n\n---\n\nend  ", &expect![[r#"
+    check_markdown(
+        "Args:  \n&nbsp;&nbsp;n: &lt;T&gt; &amp;lt;  \n\n  \n\n---\n\nend  ",
+        &expect![[r#"
 
-        prose: "Args:\n  n: <T> &lt;\n\n---\n\nend""#]]);
+        prose: "Args:\n  n: <T> &lt;\n\n---\n\nend""#]],
+    );
     check_markdown(
         "````md\n```\nx\n```\n````",
         &expect![[r#"
