@@ -266,19 +266,19 @@ fn pro_07_every_form_of_text_synchronisation() {
         let (changes, saves) = (lp.log().of("textDocument/didChange"), lp.log().of("textDocument/didSave"));
         match (form.as_i64(), form["change"].as_i64()) {
             (Some(1), _) | (None, Some(1)) => {
-                assert!(changes[0]["contentChanges"][0].get("range").is_none(), "{form}: {changes:?}")
+                assert!(changes[0]["contentChanges"][0].get("range").is_none(), "{form}: {changes:?}");
             }
             (Some(2), _) | (None, Some(2)) => assert_eq!(changes.len(), 1, "{form}"),
             _ => assert!(changes.is_empty(), "{form}: {changes:?}"),
         }
         match &form["save"] {
             Value::Bool(true) => {
-                assert!(!saves.is_empty() && saves[0].get("text").is_none_or(Value::is_null), "{form}: {saves:?}")
+                assert!(!saves.is_empty() && saves[0].get("text").is_none_or(Value::is_null), "{form}: {saves:?}");
             }
             Value::Object(_) => assert_eq!(saves[0]["text"], "beta\n", "{form}"),
             // Editors read the plain number as one that wants saves, without their text.
             _ if form.is_i64() => {
-                assert!(saves.iter().all(|s| s.get("text").is_none_or(Value::is_null)), "{form}: {saves:?}")
+                assert!(saves.iter().all(|s| s.get("text").is_none_or(Value::is_null)), "{form}: {saves:?}");
             }
             _ => assert!(saves.is_empty(), "{form}: {saves:?}"),
         }

@@ -105,7 +105,7 @@ impl Fake {
             Act::Await(gate) => wait_for(gate),
             Act::Locations(count) => self.reply(id, &many(uri, *count)),
             Act::Hover(bytes) => {
-                self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}}))
+                self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}}));
             }
             Act::Completions(count, docs) => {
                 let items = (0..*count)
