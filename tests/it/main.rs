@@ -28,6 +28,7 @@ mod lifecycle;
 mod mcp;
 mod output;
 mod positions;
+mod readme;
 mod routing;
 mod selftest;
 mod support;
@@ -57,6 +58,7 @@ fn main() {
     let trials = [
         selftest::trials(),
         positions::trials(),
+        readme::trials(),
         sync::trials(),
         diagnostics::trials(),
         freshness::trials(),
