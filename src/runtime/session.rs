@@ -33,7 +33,6 @@ use super::{
     ground::{Ground, Seen},
     heard::Heard,
     query::Shortfall,
-    start::exit_of,
     stderr::StderrRing,
     store::Sent,
 };
@@ -318,7 +317,7 @@ impl Session {
 
     /// Why nothing more can come from this session.
     pub fn died(&self) -> Shortfall {
-        let exit = self.process.as_ref().and_then(exit_of);
+        let exit = self.process.as_ref().and_then(Running::exit);
         let reason = match (exit, self.wire.close_reason()) {
             (Some(exit), _) => exit.to_string(),
             (None, Some(reason)) => reason.to_string(),

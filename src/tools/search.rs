@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    engine::{Ask, Heard},
+    ask::{Ask, Heard},
     file::failure,
     outcome::{Code, Failure, ServerVerdict, Verdict},
 };

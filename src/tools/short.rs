@@ -3,7 +3,7 @@
 use crate::runtime::query::Shortfall;
 
 use super::{
-    engine::{Ask, Heard},
+    ask::{Ask, Heard},
     file::{File, failure},
     outcome::{Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
 };
