@@ -15,14 +15,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    language,
     protocol::{
         self, Connection, FileEvent, Pending, RequestError,
         positions::{Encoding, LineMap},
         uri::path_to_uri,
     },
     registry::{Entry, Launch},
-    sys::{files, process::Running},
+    sys::process::Running,
     workspace::{
         disk::{ReadError, Snapshot},
         watch::{Change, Kind},
@@ -112,11 +111,6 @@ const CHANGED: u8 = 2;
 
 /// Files that one `didChangeWatchedFiles` names at the most.
 const WATCHED_BATCH: usize = 2_000;
-
-/// Within this time two writes can leave the same modification time.
-const RACY: Duration = Duration::from_millis(20);
-/// Files that are shown at once at the most.
-const SHOWN: usize = 256;
 
 impl Session {
     /// Tells the server everything that has changed on disk, and opens `focus`, before a request. Reads the disk under
@@ -216,7 +210,7 @@ impl Session {
         self.tell(&[], &notices)
     }
 
-    fn rules(&self, language: &str, path: &Path) -> SyncRules {
+    pub(super) fn rules(&self, language: &str, path: &Path) -> SyncRules {
         let sync = self.heard.record().effective.sync(language, path);
         SyncRules {
             open_close: sync.open_close,
@@ -277,29 +271,6 @@ impl Session {
             }
         }
         wanted.into_iter().map(|(_, uri, kind)| (uri, kind)).collect()
-    }
-
-    /// The language of a file by its name, where the server speaks it.
-    fn speaks(&self, path: &Path) -> Option<&'static str> {
-        language::detect(path, || None).filter(|language| self.entry.speaks(language))
-    }
-
-    /// Shows the texts of closed files whose modification time does not tell that they have changed: it was set back, or
-    /// may be that of the write before.
-    fn show_backdated(&self, ground: &Ground, events: &[Change], documents: &mut Documents, out: &mut Vec<Notice>) {
-        let rules = |language: &str, path: &Path| self.rules(language, path);
-        let unclear = |path: &Path| {
-            let Ok(metadata) = std::fs::metadata(path) else { return false };
-            let identity = files::identity(&metadata);
-            identity.ctime_ns != identity.mtime_ns
-                || metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age < RACY))
-        };
-        let changed = events.iter().filter(|change| change.kind == Kind::Changed && unclear(&change.path));
-        for change in changed.take(SHOWN) {
-            if let (Some(language), Ok(snapshot)) = (self.speaks(&change.path), ground.read(&change.path)) {
-                documents.show(&change.path, language, snapshot.text.clone(), &rules, out);
-            }
-        }
     }
 
     fn tell(&self, watched: &[(String, u8)], notices: &[Notice]) -> Result<(), SyncError> {
