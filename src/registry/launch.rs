@@ -52,10 +52,10 @@ impl Surroundings {
         lookup::find_program(program, &self.path_dirs(), &self.workspace)
     }
 
-    /// PATH without what is relative or inside the workspace: what a server finds there is run by it.
-    fn safe_path(&self) -> String {
+    /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
+    fn safe_path(&self, first: &[PathBuf]) -> String {
         let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir));
-        std::env::join_paths(safe).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
+        std::env::join_paths(first.iter().cloned().chain(safe)).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
     }
 
     /// Whether a path lies in the workspace, as it is written or as it really is.
@@ -159,7 +159,9 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
             shown.extend(vars.shown(field, arg)?);
         }
     }
-    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path())]);
+    // What was installed together finds each other: a linter that the server runs.
+    let ours = install::bin_dirs(&around.dirs, &entry.name);
+    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path(&ours))]);
     for (field, table) in [("env", &def.env), ("untrusted.env", &untrusted.env)] {
         for (name, value) in table {
             match vars.text(&format!("{field}.{name}"), value)? {
@@ -217,6 +219,7 @@ impl<'a> Variables<'a> {
             "root_hash" => {
                 Var::Value(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(self.root.as_os_str().as_encoded_bytes())))
             }
+            "python" => path(["python3", "python"].iter().find_map(|name| self.around.find(name).ok()).as_deref()),
             "venv" => path(self.venv().map(|venv| venv.path.as_path())),
             "venv_site_packages" => path(self.venv().and_then(|venv| venv.site_packages.as_deref())),
             _ if self.entry.scope == Scope::Project && !expand::is_plain(name) => Var::NotApproved,
