@@ -1,0 +1,25 @@
+//! Rows for the web: TypeScript, JavaScript, JSON, CSS, HTML, YAML.
+
+use super::definitions::{Is, Row, Unsupported, Untried};
+
+pub(super) const ROWS: &[Row] = &[JSON];
+
+const JSON: Row = Row {
+    name: "json",
+    needs: &["npm"],
+    fixture: r#"//- a.json
+{
+  "name": "shop",
+  "items": [1, 2 3]
+}
+"#,
+    file: "a.json",
+    problem: ("Expected comma", 3, 18),
+    mend: ("2 3", "2, 3"),
+    hover: Untried,
+    definition: Untried,
+    references: Unsupported,
+    symbols: Is(("a.json", &["2 string name", "3 array items  (+3 inside)"])),
+    workspace_symbols: Unsupported,
+    ..Row::NEW
+};
