@@ -15,7 +15,12 @@ macro_rules! builtin {
 }
 
 /// The built-in definitions: of one group, the first that is available serves.
-const BUILTIN: &[(&str, &str)] = &[builtin!("pyright.toml"), builtin!("ruff.toml"), builtin!("ty.toml")];
+const BUILTIN: &[(&str, &str)] = &[
+    builtin!("json.toml"),
+    builtin!("pyright.toml"),
+    builtin!("ruff.toml"),
+    builtin!("ty.toml"),
+];
 
 /// A definition is a small file.
 const MAX_BYTES: u64 = 256 * 1024;
