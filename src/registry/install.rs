@@ -72,10 +72,12 @@ pub fn installed(dirs: &Dirs, name: &ScopedName) -> Option<Installed> {
 /// The folders that hold the programs of what is installed; empty where nothing is.
 pub fn bin_dirs(dirs: &Dirs, name: &ScopedName) -> Vec<PathBuf> {
     let current = installed(dirs, name);
-    current
-        .map(|current| home(dirs, name).join(current.folder.to_string()).join(Recipe::bin_dir(&current.manager)))
-        .into_iter()
-        .collect()
+    current.map(|current| folder(dirs, name, &current).join(Recipe::bin_dir(&current.manager))).into_iter().collect()
+}
+
+/// The folder with everything that was installed for a definition.
+pub fn folder(dirs: &Dirs, name: &ScopedName, current: &Installed) -> PathBuf {
+    home(dirs, name).join(current.folder.to_string())
 }
 
 /// An installation that only waits for a yes.

@@ -20,6 +20,8 @@ const BUILTIN: &[(&str, &str)] = &[
     builtin!("pyright.toml"),
     builtin!("ruff.toml"),
     builtin!("ty.toml"),
+    builtin!("typescript7.toml"),
+    builtin!("typescript-language-server.toml"),
 ];
 
 /// A definition is a small file.
