@@ -135,6 +135,22 @@ pub struct Untrusted {
     /// Appended to `args`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub args: Vec<String>,
+    /// Whether all this is enough.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub run: Run,
+}
+
+/// Which program may run while the repository is not trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Run {
+    /// Any: nothing of the repository is executed then.
+    #[default]
+    Any,
+    /// Only the one that langport installed: it needs what was installed with it, else it takes the repository's.
+    Installed,
+    /// None: it cannot work without executing the repository's content.
+    None,
 }
 
 /// Which folder a file belongs to.
@@ -255,6 +271,20 @@ pub struct Diagnostics {
     /// What makes a silent server speak, to prove that nothing has changed.
     #[serde(skip_serializing_if = "is_default")]
     pub confirm: Option<Confirm>,
+    /// A command that it answers once it has analysed the file, for servers that tell nothing where nothing has changed
+    /// and lists without version: what it has to push follows within `settle_ms`. Sent after every change.
+    #[serde(skip_serializing_if = "is_default")]
+    pub barrier: Option<Barrier>,
+}
+
+/// A command of `workspace/executeCommand`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Barrier {
+    pub command: String,
+    /// In their texts `${uri}` and `${path}` stand for the file.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub arguments: Vec<Value>,
 }
 
 /// Channels that count.

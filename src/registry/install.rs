@@ -73,10 +73,15 @@ pub fn installed(dirs: &Dirs, name: &ScopedName) -> Option<Installed> {
 pub fn bin_dirs(dirs: &Dirs, name: &ScopedName) -> Vec<PathBuf> {
     let current = installed(dirs, name);
     let dirs_of = |current: Installed| {
-        let folder = home(dirs, name).join(current.folder.to_string());
+        let folder = folder(dirs, name, &current);
         Recipe::bin_dirs(&current.manager).map(|dir| folder.join(dir)).collect()
     };
     current.map(dirs_of).unwrap_or_default()
+}
+
+/// The folder with everything that was installed for a definition.
+pub fn folder(dirs: &Dirs, name: &ScopedName, current: &Installed) -> PathBuf {
+    home(dirs, name).join(current.folder.to_string())
 }
 
 /// An installation that only waits for a yes.

@@ -292,7 +292,7 @@ impl Actor {
             Err(shortfall) => {
                 let cause = shortfall.to_string();
                 // What was never spawned costs nothing to look for again.
-                if matches!(shortfall, Shortfall::NotInstalled { .. } | Shortfall::Definition(_))
+                if matches!(shortfall, Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_))
                     || !stopping.is_empty()
                 {
                     self.attempts.pop_back();

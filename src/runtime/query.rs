@@ -197,6 +197,9 @@ pub struct Reply {
 pub enum Shortfall {
     #[error("`{command}` is not installed")]
     NotInstalled { command: String, install: Option<String> },
+    /// It would execute the repository, with what there is against it.
+    #[error("{0}")]
+    Untrusted(String),
     #[error("its definition cannot be used: {0}")]
     Definition(String),
     #[error("it could not be started: {reason}")]
@@ -240,6 +243,7 @@ impl Shortfall {
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::NotInstalled { .. }
+            | Self::Untrusted(_)
             | Self::Definition(_)
             | Self::NotStarted { .. }
             | Self::Broken { .. }

@@ -1,6 +1,7 @@
 //! What real servers say: pyright, ty and ruff as langport itself installs them, on the example project and on Flask,
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code.
 
+mod definitions;
 mod flask;
 mod inspector;
 mod life;
@@ -8,6 +9,9 @@ mod names;
 mod positions;
 mod project;
 mod rounds;
+mod rows_native;
+mod rows_web;
+mod rust;
 mod servers;
 mod shop;
 mod sync;
@@ -47,6 +51,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names::trials(),
         life::trials(),
         inspector::trials(),
+        definitions::trials(),
     ]
     .into_iter()
     .flatten()
