@@ -21,7 +21,7 @@ const SHOWN: usize = 256;
 
 impl Session {
     /// The language of a file by its name, where the server speaks it.
-    fn speaks(&self, path: &Path) -> Option<&'static str> {
+    pub(super) fn speaks(&self, path: &Path) -> Option<&'static str> {
         language::detect(path, || None).filter(|language| self.entry.speaks(language))
     }
 

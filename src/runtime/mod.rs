@@ -19,4 +19,5 @@ pub mod start;
 pub mod stderr;
 mod stop;
 pub mod store;
+mod unasked;
 pub mod verdict;

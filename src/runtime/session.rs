@@ -124,6 +124,9 @@ impl Session {
         if changes.overflow {
             return Err(SyncError::Overflow);
         }
+        let unasked = self.unasked(&changes.events)?;
+        // Before anything counts as told: after an error nothing has been.
+        let focus = focus.map(|(path, language)| ground.read(path).map(|read| (path, language, read))).transpose()?;
         desk.seen = changes.seq;
         let mut notices = Vec::new();
         let now = Instant::now();
@@ -138,9 +141,13 @@ impl Session {
                 }
             }
         }
+        for (path, language) in unasked {
+            if let Ok(snapshot) = ground.read(path) {
+                desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+            }
+        }
         let mut found = None;
-        if let Some((path, language)) = focus {
-            let snapshot = ground.read(path)?;
+        if let Some((path, language, snapshot)) = focus {
             let told = notices.len();
             desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
@@ -153,7 +160,8 @@ impl Session {
             self.show_backdated(ground, &changes.events, &mut desk.documents, &mut notices);
         }
         let watched = self.watched(&changes.events);
-        let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
+        let elsewhere = !watched.is_empty() || self.concerned(&changes.events);
+        let epoch = self.note_sent(&notices, elsewhere, &desk.documents, now);
         self.tell(&watched, &notices)?;
         Ok(found.and_then(|(path, lines)| {
             let sent = desk.documents.told(&path)?;
@@ -221,7 +229,7 @@ impl Session {
     }
 
     /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
-    fn note_sent(&self, notices: &[Notice], watched: bool, documents: &Documents, now: Instant) -> u64 {
+    fn note_sent(&self, notices: &[Notice], elsewhere: bool, documents: &Documents, now: Instant) -> u64 {
         let mut record = self.heard.record();
         for notice in notices {
             match notice {
@@ -238,7 +246,10 @@ impl Session {
                 Notice::Save { .. } => {}
             }
         }
-        if watched || !notices.is_empty() {
+        if elsewhere {
+            record.elsewhere_at = Some(now);
+        }
+        if elsewhere || !notices.is_empty() {
             record.epoch += 1;
             record.epoch_at = now;
         }

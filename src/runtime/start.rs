@@ -66,10 +66,11 @@ pub(super) async fn start(
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let stderr = Arc::new(StderrRing::default());
+    let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
-        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) })?,
-        Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES) }),
+        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() })?,
+        Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES), hint: hint() }),
     };
     let folder =
         (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
@@ -97,7 +98,7 @@ pub(super) async fn start(
             if let Some(process) = &process {
                 process.kill();
             }
-            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) });
+            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() });
         }
     };
     let encoding = {
@@ -109,6 +110,7 @@ pub(super) async fn start(
     let died = |_| Shortfall::NotStarted {
         reason: "it closed its connection during the handshake".into(),
         stderr: stderr.last(STDERR_LINES),
+        hint: hint(),
     };
     wire.notify("initialized", &json!({})).map_err(died)?;
     if !launch.settings.is_empty() {
@@ -142,6 +144,7 @@ pub(super) async fn start(
 fn launch_shortfall(error: LaunchError) -> Shortfall {
     match error {
         LaunchError::NotInstalled { command, install, .. } => Shortfall::NotInstalled { command, install },
+        LaunchError::Executes => Shortfall::Untrusted(error.to_string()),
         LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
             Shortfall::Definition(error.to_string())
         }

@@ -2,6 +2,7 @@
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
 //! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
+mod definitions;
 mod flask;
 mod inspector;
 mod life;
@@ -9,6 +10,9 @@ mod names;
 mod positions;
 mod project;
 mod rounds;
+mod rows_native;
+mod rows_web;
+mod rust;
 mod servers;
 mod shop;
 mod sync;
@@ -48,6 +52,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names::trials(),
         life::trials(),
         inspector::trials(),
+        definitions::trials(),
     ]
     .into_iter()
     .flatten()
