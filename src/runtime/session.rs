@@ -145,15 +145,21 @@ impl Session {
             }
         }
         let mut found = None;
+        let mut unreadable = None;
         if let Some((path, language)) = focus {
-            let snapshot = ground.read(path)?;
-            let told = notices.len();
-            desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
-            let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
-            if opened && self.entry.def.diagnostics.on_save {
-                desk.documents.again(path, &text_of(&snapshot), Nudge::Save, &rules, now, &mut notices);
+            match ground.read(path) {
+                Ok(snapshot) => {
+                    let told = notices.len();
+                    desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+                    let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
+                    if opened && self.entry.def.diagnostics.on_save {
+                        desk.documents.again(path, &text_of(&snapshot), Nudge::Save, &rules, now, &mut notices);
+                    }
+                    found = Some((path.to_owned(), ground.lines(&snapshot)));
+                }
+                // The desk has moved on: what else has changed is told all the same, or it never would be.
+                Err(error) => unreadable = Some(error),
             }
-            found = Some((path.to_owned(), ground.lines(&snapshot)));
         }
         if self.entry.def.watch.by_mtime {
             self.show_backdated(ground, &changes.events, &mut desk.documents, &mut notices);
@@ -161,6 +167,9 @@ impl Session {
         let watched = self.watched(&changes.events);
         let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
         self.tell(&watched, &notices)?;
+        if let Some(error) = unreadable {
+            return Err(error.into());
+        }
         Ok(found.and_then(|(path, lines)| {
             let sent = desk.documents.told(&path)?;
             Some(Focus { path, sent, lines, epoch })
