@@ -4,8 +4,6 @@
 mod agent;
 mod copy;
 mod mishap;
-mod served;
-mod survey;
 mod tally;
 mod tour;
 
@@ -17,8 +15,11 @@ use std::{
 
 use tokio::time::Instant;
 
-use self::{agent::Agent, served::Served, survey::Language, tally::Tally, tour::Tour};
-use super::{on_runtime, out};
+use self::{agent::Agent, tally::Tally, tour::Tour};
+use super::{
+    on_runtime, out,
+    project::{Project, survey::Language},
+};
 use crate::sys::signals;
 
 /// How long all calls may take together.
@@ -43,19 +44,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let served = Served::of(&args.path)?;
-    served.show()?;
+    let project = Project::of(&args.path)?;
+    project.show()?;
     let mut tally = Tally::default();
-    if !served.missing().is_empty() {
-        get_missing(args, &served, &mut tally)?;
+    if !project.missing().is_empty() {
+        get_missing(args, &project, &mut tally)?;
     }
-    let languages: Vec<&Language> = served.ready().collect();
+    let languages: Vec<&Language> = project.ready().collect();
     if languages.is_empty() {
-        return nothing(&served);
+        return nothing(&project);
     }
     let code = on_runtime(async {
         tokio::select! {
-            shown = show(&served, &languages, &mut tally) => shown.map(|()| tally.exit_code()),
+            shown = show(&project, &languages, &mut tally) => shown.map(|()| tally.exit_code()),
             // As a shell tells that a signal ended a program.
             _ = signals::ended() => Ok(130),
         }
@@ -64,11 +65,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// Installs what is missing, or tells how.
-fn get_missing(args: &Args, served: &Served, tally: &mut Tally) -> anyhow::Result<()> {
+fn get_missing(args: &Args, project: &Project, tally: &mut Tally) -> anyhow::Result<()> {
     let asked_for = args.install || args.yes;
     let can_ask = io::stdin().is_terminal() && io::stdout().is_terminal();
     if asked_for || can_ask {
-        let wrong = served.install(!asked_for)?;
+        let wrong = project.install(!asked_for)?;
         if wrong > 0 {
             tally.wrong(format!("{wrong} of the missing servers could not be installed"));
         }
@@ -79,24 +80,24 @@ fn get_missing(args: &Args, served: &Served, tally: &mut Tally) -> anyhow::Resul
 }
 
 /// There is nobody to ask.
-fn nothing(served: &Served) -> anyhow::Result<u8> {
-    let missing = !served.missing().is_empty();
-    let what = match (missing, served.survey.languages.is_empty()) {
+fn nothing(project: &Project) -> anyhow::Result<u8> {
+    let missing = !project.missing().is_empty();
+    let what = match (missing, project.survey.languages.is_empty()) {
         (true, _) => "No server is here that could be asked.".to_owned(),
         (false, true) => "No file of a known language is here.".to_owned(),
-        (false, false) => format!("No definition serves these languages: {}.", served.advice()),
+        (false, false) => format!("No definition serves these languages: {}.", project.advice()),
     };
     out::print(&format!("\n{what}\n"))?;
     Ok(u8::from(missing))
 }
 
-async fn show(served: &Served, languages: &[&Language], tally: &mut Tally) -> anyhow::Result<()> {
+async fn show(project: &Project, languages: &[&Language], tally: &mut Tally) -> anyhow::Result<()> {
     let end = Instant::now() + TIME;
-    let agent = Agent::new(&served.root, end)?;
+    let agent = Agent::new(&project.root, end)?;
     let mut files = Vec::new();
     for language in languages.iter().take(LANGUAGES) {
         out::print(&format!("\n{}:\n", language.id))?;
-        let mut tour = Tour { root: &served.root, agent: &agent, tally };
+        let mut tour = Tour { root: &project.root, agent: &agent, tally };
         files.extend(tour.of(language).await?.map(|file| (*language, file)));
     }
     agent.leave().await;
@@ -105,7 +106,7 @@ async fn show(served: &Served, languages: &[&Language], tally: &mut Tally) -> an
             tally.wrong(format!("there was no time left for an error in a copy ({})", language.id));
             break;
         }
-        mishap::make_and_mend(&served.root, &file, language, end, tally).await?;
+        mishap::make_and_mend(&project.root, &file, language, end, tally).await?;
     }
     if languages.len() > LANGUAGES {
         let rest: Vec<_> = languages.iter().skip(LANGUAGES).map(|language| language.id.as_str()).collect();
