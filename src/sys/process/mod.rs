@@ -118,9 +118,8 @@ impl Running {
     /// How the server ended, if it does within `longest`.
     pub async fn ended(&self, longest: Duration) -> Option<Exit> {
         let mut exited = self.exited.clone();
-        let exit = tokio::time::timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
-        let exit = *exit;
-        exit
+        tokio::time::timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
+        self.exit()
     }
 
     /// Asks the server's group to end (SIGTERM), gives it `grace`, then kills what is left. Returns when all are gone.
