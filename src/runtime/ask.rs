@@ -84,14 +84,14 @@ impl Session {
     async fn supports(&self, question: &Question) -> Result<(), Shortfall> {
         let capability = question.query.capability();
         if self.entry.def.capabilities.as_ref().is_some_and(|listed| !listed.contains(&capability)) {
-            return Err(Shortfall::Unsupported(capability));
+            return Err(Shortfall::Unsupported(question.query.wants()));
         }
         if question.query == Query::Diagnostics || self.offers(question) {
             return Ok(());
         }
         // It may register late: what it lacks is only known once it has loaded.
         self.wait_ready(question.left() / 2).await;
-        if self.offers(question) { Ok(()) } else { Err(Shortfall::Unsupported(capability)) }
+        if self.offers(question) { Ok(()) } else { Err(Shortfall::Unsupported(question.query.wants())) }
     }
 
     fn offers(&self, question: &Question) -> bool {
@@ -226,7 +226,7 @@ impl Session {
                 Standing::Loading { progress, .. } => Shortfall::Loading { progress },
                 Standing::Ready => Shortfall::Unanswered { after },
             },
-            RequestError::Server { code: -32601, .. } => Shortfall::Unsupported(question.query.capability()),
+            RequestError::Server { code: -32601, .. } => Shortfall::Unsupported(question.query.wants()),
             RequestError::Server { code, message, .. } => Shortfall::Server { code, message },
             RequestError::Closed(_) => self.died(),
             RequestError::Busy | RequestError::Backlog => Shortfall::Busy,

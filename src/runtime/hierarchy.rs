@@ -3,6 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use indexmap::{IndexMap, map::Entry};
 use serde_json::{Value, json};
 
 use crate::protocol::{
@@ -93,7 +94,7 @@ impl Session {
                 Err(error) => return Err(error),
             };
             cut |= children.total > children.items.len();
-            for call in children.items {
+            for call in merged(children.items) {
                 if nodes.len() >= NODES {
                     cut = true;
                     break;
@@ -131,6 +132,20 @@ impl Session {
         };
         read.map_err(|error| Shortfall::Shape(error.to_string()))
     }
+}
+
+/// One entry for each symbol: ty names a class once for every file that imports it.
+fn merged(calls: Vec<Call>) -> Vec<Call> {
+    let mut merged: IndexMap<Key, Call> = IndexMap::with_capacity(calls.len());
+    for call in calls {
+        match merged.entry(key(&call.item)) {
+            Entry::Occupied(mut first) => first.get_mut().sites.extend(call.sites),
+            Entry::Vacant(slot) => {
+                slot.insert(call);
+            }
+        }
+    }
+    merged.into_values().collect()
 }
 
 fn in_walking_order(mut nodes: Vec<(Node, Vec<usize>)>, roots: usize) -> Vec<Node> {

@@ -86,6 +86,16 @@ impl Query {
         }
     }
 
+    /// What it asks for, as messages say it: the capability, and of places which kind.
+    pub fn wants(&self) -> &'static str {
+        match self {
+            Self::Locations { target: Target::Declaration, .. } => "declarations",
+            Self::Locations { target: Target::TypeDefinition, .. } => "type definitions",
+            Self::Locations { target: Target::Implementation, .. } => "implementations",
+            other => other.capability().word(),
+        }
+    }
+
     /// The LSP request that asks it (the first one, for trees).
     pub fn method(&self) -> Method {
         match self {
@@ -195,8 +205,9 @@ pub enum Shortfall {
     Broken { times: usize, minutes: u64, reason: String, stderr: Vec<String> },
     #[error("no instance is free: all {limit} are in use")]
     PoolFull { limit: usize },
-    #[error("it has no {}", .0.word())]
-    Unsupported(Capability),
+    /// With what it lacks.
+    #[error("it has no {0}")]
+    Unsupported(&'static str),
     #[error("it is still starting, {} s so far", .after.as_secs())]
     Starting { after: Duration },
     #[error("it is still loading the project{}", .progress.as_deref().map(|p| format!(" ({p})")).unwrap_or_default())]

@@ -89,6 +89,6 @@ impl Ask<'_> {
             }
             last.get_or_insert(heard);
         }
-        last.ok_or_else(|| super::short::no_server(self, file))
+        last.ok_or_else(|| super::short::only_linters(self, &serving))
     }
 }

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use crate::{
     protocol::{positions::Encoding, types::SymbolHit},
-    registry::{Capability, Entry},
+    registry::{Capability, Entry, Role},
     runtime::query::{Answer, Query, Question, Reply},
 };
 
@@ -15,6 +15,7 @@ use super::{
     ask::{Ask, Heard},
     file::failure,
     outcome::{Code, Failure, ServerVerdict, Verdict},
+    short::only_report,
 };
 
 /// Servers that one search asks.
@@ -38,6 +39,10 @@ impl Ask<'_> {
     pub(super) async fn search(&self, query: &str) -> Result<Search, Failure> {
         let targets = self.searchable().await;
         if targets.is_empty() {
+            let entries = self.engine.bound.entries();
+            if !entries.is_empty() && entries.iter().all(|entry| entry.def.role == Role::Linter) {
+                return Err(only_report(self, &entries.iter().collect::<Vec<_>>()));
+            }
             let next = "give file_path, or put a project below the root that langport was started with";
             return Err(failure(Code::Unavailable, "no bound language server speaks a language of this project", next));
         }

@@ -1,10 +1,15 @@
 //! What is said when there is no answer: each reason with its verdict or code, and the next step.
 
-use crate::runtime::query::Shortfall;
+use std::sync::Arc;
+
+use crate::{
+    registry::{Entry, Role},
+    runtime::query::Shortfall,
+};
 
 use super::{
     ask::{Ask, Heard},
-    file::{File, failure},
+    file::{File, Serving, failure},
     outcome::{Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
 };
 
@@ -113,4 +118,26 @@ pub(super) fn no_server(ask: &Ask<'_>, file: &File) -> Failure {
     }
     let next = "lsp/status lists what is there; a definition in servers.d of the configuration folder adds a language";
     Failure { details: known, ..failure(Code::Unavailable, what, next) }
+}
+
+/// Nobody but linters serves a file.
+pub(super) fn only_linters(ask: &Ask<'_>, serving: &Serving) -> Failure {
+    only_report(ask, &serving.linters.iter().map(|(entry, _)| entry).collect::<Vec<_>>())
+}
+
+/// Linters have no answer to this; names who has.
+pub(super) fn only_report(ask: &Ask<'_>, linters: &[&Arc<Entry>]) -> Failure {
+    let engine = ask.engine;
+    let names: Vec<String> = linters.iter().map(|entry| engine.display(entry)).collect();
+    let speaks = |entry: &&Arc<Entry>| {
+        entry.def.role == Role::Primary
+            && linters.iter().any(|linter| linter.def.languages.iter().any(|language| entry.speaks(language)))
+    };
+    let able: Vec<String> = engine.registry.all().iter().filter(speaks).map(|entry| engine.display(entry)).collect();
+    let next = match able.is_empty() {
+        true => "use lsp/diagnostics, or read the file".into(),
+        false => format!("use lsp/diagnostics, or start langport with one of {} bound", able.join(", ")),
+    };
+    let what = format!("{}: a linter only reports problems", names.join(", "));
+    failure(Code::Unsupported, what, next)
 }

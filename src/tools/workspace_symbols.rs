@@ -92,11 +92,11 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
 
 /// The same name first, then what begins with it, then the rest.
 fn rank(hit: &SymbolHit, query: &str) -> u8 {
-    let (name, query) = (hit.name.to_lowercase(), query.to_lowercase());
+    let (name, folded) = (hit.name.to_lowercase(), query.to_lowercase());
     match () {
         () if hit.name == query => 0,
-        () if name == query => 1,
-        () if name.starts_with(&query) => 2,
+        () if name == folded => 1,
+        () if name.starts_with(&folded) => 2,
         () => 3,
     }
 }

@@ -29,6 +29,7 @@ mod mcp;
 mod output;
 mod positions;
 mod readme;
+mod real;
 mod routing;
 mod selftest;
 mod support;
@@ -71,12 +72,18 @@ fn main() {
         tools::trials(),
         try_tour::trials(),
         hostile::trials(),
+        real::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     let left = support::procs::marked(&support::workspace::prefix());
     if !left.is_empty() {
         eprintln!("left behind by the tests: {left:?}");
         std::process::exit(102);
+    }
+    if conclusion.num_ignored > 0 {
+        for line in real::not_run() {
+            eprintln!("{line}");
+        }
     }
     conclusion.exit();
 }
