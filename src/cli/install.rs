@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use super::{
     list, out,
@@ -105,7 +105,8 @@ fn with_consent(waiting: Vec<Prepared<'_>>, yes: bool) -> anyhow::Result<()> {
     let all = waiting.len();
     match carry_out(waiting)? {
         0 => Ok(()),
-        failed => bail!("{failed} of {all} servers could not be installed; the same command tries again"),
+        failed if failed == all => bail!("nothing was installed; the same command tries again"),
+        failed => bail!("{failed} of {all} servers were not installed; the same command tries these again"),
     }
 }
 
@@ -152,15 +153,14 @@ fn install_one(prepared: Prepared<'_>, what: &str) -> anyhow::Result<PathBuf> {
             let last = said.len().saturating_sub(LAST_WORDS);
             said[last..].iter().for_each(|line| out::note(&format!("  | {line}")));
         }
-        let error = anyhow::Error::from(error);
-        if said.iter().any(|line| tells_no_network(line)) { error.context(NO_NETWORK) } else { error }
+        if said.iter().any(|line| tells_no_network(line)) { anyhow!(NO_NETWORK) } else { error.into() }
     })
 }
 
 /// Lines of a package manager's that are looked through when it failed.
 const SAID: usize = 200;
-const NO_NETWORK: &str = "the package registry could not be reached: is there a network, and does it take a proxy \
-                          (HTTPS_PROXY)? langport keeps no packages of its own";
+const NO_NETWORK: &str = "the package registry could not be reached (is there a network, or a proxy to be named in \
+                          HTTPS_PROXY?); what was installed before is untouched";
 
 /// What package managers say where there is no network.
 fn tells_no_network(line: &str) -> bool {
