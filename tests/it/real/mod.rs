@@ -1,6 +1,7 @@
 //! What real servers say: pyright, ty and ruff as langport itself installs them, on the example project and on Flask,
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code.
 
+mod clients;
 mod flask;
 mod inspector;
 mod life;
@@ -47,6 +48,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names::trials(),
         life::trials(),
         inspector::trials(),
+        clients::trials(),
     ]
     .into_iter()
     .flatten()
@@ -85,6 +87,9 @@ pub(crate) fn not_run() -> Vec<String> {
         if let Some(missing) = need.missing() {
             reasons.entry(missing).or_default().push(need.name());
         }
+    }
+    if let Some(missing) = clients::missing() {
+        reasons.entry(missing).or_default().push("the command-line clients");
     }
     reasons
         .into_iter()
