@@ -113,6 +113,12 @@ impl Server {
         self.mend = mend;
     }
 
+    /// That a program was found, where none may be used.
+    fn passed_over(&self) -> &str {
+        let problem = self.problem.as_deref().unwrap_or_default();
+        problem.find(" (passed over").map_or("", |at| &problem[at..])
+    }
+
     fn text(&self) -> String {
         let languages = self.languages.join(", ");
         let head = match (self.state, self.start_ms) {
@@ -191,7 +197,7 @@ impl Report {
         if !missing.is_empty() {
             let cells = |server: &&Server| {
                 let mend = server.mend.clone().unwrap_or_default();
-                vec![format!("    {}", server.name), server.languages.join(", "), mend]
+                vec![format!("    {}", server.name), server.languages.join(", "), mend + server.passed_over()]
             };
             let rows: Vec<_> = missing.iter().map(cells).collect();
             text += &format!("\nnot installed:\n{}", crate::cli::out::table(&rows));

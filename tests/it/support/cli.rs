@@ -22,11 +22,11 @@ pub(crate) struct Seen {
     pub(crate) err: String,
 }
 
-/// A command of langport's in the folder above the workspace; it has no terminal. `path` is the whole PATH.
+/// A command of langport's in the workspace; it has no terminal. `path` is the whole PATH.
 pub(crate) fn command(ws: &Workspace, args: &[&str], path: &str) -> Command {
     let home = ws.home();
     let mut command = Command::new(env!("CARGO_BIN_EXE_langport"));
-    command.args(args).current_dir(&home).env_clear();
+    command.args(args).current_dir(ws.root()).env_clear();
     command
         .env("TMPDIR", home.join("tmp"))
         .env("HOME", &home)
