@@ -41,19 +41,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let report = on_runtime(async {
-        tokio::select! {
-            report = examine(args) => report.map(Some),
-            _ = signals::ended() => Ok(None),
-        }
-    })?;
+    let report = on_runtime(examine(args))?;
     // As a shell tells that a signal ended a program.
     let Some(report) = report else { return Ok(130) };
     out::print(&if args.json { report.json()? } else { report.text() })?;
     Ok(u8::from(!report.ok))
 }
 
-async fn examine(args: &Args) -> anyhow::Result<Report> {
+/// The report; none where a signal came first.
+async fn examine(args: &Args) -> anyhow::Result<Option<Report>> {
     let mut around = list::surroundings()?;
     let (registry, left_out) = Registry::load(&around.dirs);
     let mut problems: Vec<String> = left_out.iter().map(ToString::to_string).collect();
@@ -83,11 +79,15 @@ async fn examine(args: &Args) -> anyhow::Result<Report> {
     let own = Own::of(&around, &workspace, &ground, registry.all().len(), problems);
     let pool = assemble::pool(ground.clone(), around.clone(), &settings);
     let examiner = Arc::new(Examiner { pool: pool.clone(), around });
-    let servers = start_all(&examiner, cases).await;
-    let own = own.settled(&ground).await;
+    let looked = async { (start_all(&examiner, cases).await, own.settled(&ground).await) };
+    let looked = tokio::select! {
+        looked = looked => Some(looked),
+        _ = signals::ended() => None,
+    };
     pool.shutdown().await;
+    let Some((servers, own)) = looked else { return Ok(None) };
     let unserved = project.iter().flat_map(|project| project.unserved()).map(|language| language.id.clone()).collect();
-    Ok(Report::new(own, servers, unserved))
+    Ok(Some(Report::new(own, servers, unserved)))
 }
 
 /// What serves a project, where it would be started.

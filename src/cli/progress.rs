@@ -133,7 +133,7 @@ mod tests {
         let progress = Progress::on(true);
         assert!(progress.lock().bar.is_none());
         progress.clone().say("at \u{1b}[31mwork");
-        assert_eq!(progress.lock().bar.as_ref().map(|bar| bar.message()), Some("at work".to_owned()));
+        assert_eq!(progress.lock().bar.as_ref().map(ProgressBar::message), Some("at work".to_owned()));
         progress.clear();
         assert!(progress.lock().bar.is_none());
     }

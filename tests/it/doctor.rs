@@ -1,6 +1,6 @@
 //! `langport doctor`, with scripted servers.
 
-use std::fs;
+use std::{fs, process::Stdio, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::{
     support::{
         Definition, Workspace,
         cli::{self, in_order},
+        procs, within,
     },
 };
 
@@ -20,6 +21,7 @@ trials![
     a_server_that_does_not_start_is_told_with_its_last_words,
     a_server_that_leaves_right_after_the_handshake_does_not_work,
     a_server_that_never_answers_keeps_nobody_long,
+    a_signal_ends_it_and_its_servers,
     what_is_missing_is_no_failure,
     a_mistake_in_the_configuration_is_one,
     promises_that_are_not_kept_are_remarked,
@@ -178,6 +180,21 @@ fn a_server_that_never_answers_keeps_nobody_long() {
     assert_eq!(code, Some(1));
     let problem = server(&report, "local/mute")["problem"].clone();
     assert_eq!(problem, json!("it could not be started: no answer to initialize within 1 s"));
+}
+
+fn a_signal_ends_it_and_its_servers() {
+    let ws = workspace();
+    let log = Definition::new("mute", Script::new().on("initialize", [])).write(&ws);
+    let temp = ws.home().join("tmp");
+    fs::create_dir_all(&temp).unwrap();
+    let mut doctor = cli::command(&ws, &["doctor"], "").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    log.wait("initialize", 1);
+    procs::signal(doctor.id(), libc::SIGTERM);
+    let status = within(Duration::from_secs(10), || doctor.try_wait().unwrap());
+    assert_eq!(status.and_then(|status| status.code()), Some(130));
+    let gone = within(Duration::from_secs(2), || procs::marked(&ws.mark_text()).is_empty().then_some(()));
+    assert!(gone.is_some(), "left behind: {:?}", procs::marked(&ws.mark_text()));
+    assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "the empty folders stay");
 }
 
 fn what_is_missing_is_no_failure() {

@@ -1,4 +1,5 @@
-//! Flask 3.1.3 as it comes from the registry, its dependencies in a virtual environment that is passed on as data.
+//! Flask 3.1.3 as it comes from the registry, its dependencies in a virtual environment that is passed on as data; and
+//! that it is no more than data.
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ needs! {
     [Pyright, Flask] => pyright_reads_flask;
     [Ty, Flask] => ty_reads_flask;
     [Ruff, Flask] => ruff_reads_flask;
+    [Pyright, Ty, Ruff] => nothing_in_an_environment_is_run;
 }
 
 const APP: &str = "src/flask/app.py";
@@ -186,4 +188,34 @@ fn ruff_reads_flask() {
     let added = lp.diagnostics(HELPERS);
     let moved = [helpers[0], "src/flask/helpers.py:5:8", "src/flask/helpers.py:415:20"];
     places_are(added.says("fresh · ruff · 3 warnings").contains("`json` imported but unused"), &moved);
+}
+
+/// A repository may bring an environment whose programs are its own.
+fn nothing_in_an_environment_is_run() {
+    let cfg = "home = /usr/bin\nversion = 3.11.2\n";
+    let program = "#!/bin/sh\ntouch \"$(dirname \"$0\")/../../ran-$(basename \"$0\")\"\n";
+    for need in [Need::Pyright, Need::Ty, Need::Ruff] {
+        let ws = Workspace::new(
+            "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- use.py\nfrom dep import answer\n\nprint(answer(1))\n",
+        );
+        ws.write(".venv/pyvenv.cfg", cfg);
+        ws.write(
+            ".venv/lib/python3.11/site-packages/dep.py",
+            "def answer(question: int) -> int:\n    return question\n",
+        );
+        for name in ["python", "python3", "python3.11", "pyright-langserver", "ty", "ruff", "node"] {
+            let path = format!(".venv/bin/{name}");
+            ws.write(&path, program);
+            std::fs::set_permissions(ws.path(&path), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let lp = start(&ws, &[need]);
+        lp.diagnostics("use.py").says(&format!("fresh · {} · no problems", need.name()));
+        if need != Need::Ruff {
+            lp.hover(&named("use.py", 3, "answer")).verdict_is("fresh").contains("def answer(question: int) -> int");
+            in_environment(&lp.tool("definition", &named("use.py", 3, "answer")), "dep.py:1:5");
+        }
+        drop(lp);
+        let ran: Vec<_> = std::fs::read_dir(ws.root()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert!(!ran.iter().any(|name| name.to_string_lossy().starts_with("ran-")), "{}: {ran:?}", need.name());
+    }
 }

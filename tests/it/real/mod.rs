@@ -1,5 +1,6 @@
 //! What real servers say: pyright, ty and ruff as langport itself installs them, on the example project and on Flask,
-//! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code.
+//! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
+//! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
 mod clients;
 mod flask;

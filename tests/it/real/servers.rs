@@ -62,8 +62,11 @@ impl Need {
         static PYTHON: OnceLock<bool> = OnceLock::new();
         match self {
             Self::Pyright | Self::Inspector => {
-                let works = NPM.get_or_init(|| works(Command::new("npm").arg("--version")));
-                (!works).then_some("npm is missing")
+                let there = NPM.get_or_init(|| {
+                    let path = std::env::var_os("PATH").unwrap_or_default();
+                    std::env::split_paths(&path).any(|folder| folder.join("npm").is_file())
+                });
+                (!there).then_some("npm is missing")
             }
             Self::Ty | Self::Ruff | Self::Flask => {
                 let works =
