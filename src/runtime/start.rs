@@ -54,6 +54,8 @@ static SESSIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Pause between two attempts to connect to a server that was just spawned.
 const CONNECT: Duration = Duration::from_millis(100);
+/// How long the last of stderr is waited for once the process has ended.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// Starts `entry` for `root`. `starts` counts the processes.
 pub(super) async fn start(
@@ -96,6 +98,7 @@ pub(super) async fn start(
             wire.close();
             if let Some(process) = &process {
                 process.kill();
+                stderr.drained(LAST_WORDS).await;
             }
             return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) });
         }

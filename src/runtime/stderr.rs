@@ -3,9 +3,14 @@
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    sync::watch,
+    time::timeout,
+};
 
 /// Bytes kept.
 const RING: usize = 64 * 1024;
@@ -14,12 +19,15 @@ const RING: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub struct StderrRing {
     bytes: Mutex<VecDeque<u8>>,
+    /// More may come.
+    open: watch::Sender<bool>,
 }
 
 impl StderrRing {
     /// Reads `from` to its end in the background; a server that floods it is slowed by nothing and costs 64 KiB.
     pub fn follow(self: &Arc<Self>, mut from: impl AsyncRead + Send + Unpin + 'static) -> tokio::task::JoinHandle<()> {
         let ring = self.clone();
+        ring.open.send_replace(true);
         tokio::spawn(async move {
             let mut buffer = vec![0; 8 * 1024];
             while let Ok(read) = from.read(&mut buffer).await {
@@ -28,7 +36,14 @@ impl StderrRing {
                 }
                 ring.take(&buffer[..read]);
             }
+            ring.open.send_replace(false);
         })
+    }
+
+    /// Waits for the last words of a process that has ended, no longer than `longest`: whatever it has left running may
+    /// hold the pipe.
+    pub async fn drained(&self, longest: Duration) {
+        let _ = timeout(longest, self.open.subscribe().wait_for(|open| !open)).await;
     }
 
     fn take(&self, new: &[u8]) {
@@ -63,8 +78,19 @@ mod tests {
     async fn a_flood_leaves_the_last_lines() {
         let ring = Arc::new(StderrRing::default());
         let flood: Vec<u8> = (0..20_000).flat_map(|i| format!("line {i}\n\n").into_bytes()).collect();
-        ring.follow(std::io::Cursor::new(flood)).await.unwrap();
+        ring.follow(std::io::Cursor::new(flood));
+        ring.drained(Duration::from_secs(10)).await;
         assert_eq!(ring.last(2), ["line 19998", "line 19999"]);
         assert!(ring.bytes.lock().unwrap().len() <= RING);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pipe_that_stays_open_is_not_waited_for_long() {
+        let ring = Arc::new(StderrRing::default());
+        let (mut process, pipe) = tokio::io::duplex(64);
+        ring.follow(pipe);
+        tokio::io::AsyncWriteExt::write_all(&mut process, b"last words\n").await.unwrap();
+        ring.drained(Duration::from_millis(300)).await;
+        assert_eq!(ring.last(5), ["last words"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::session::Session;
+use super::{session::Session, start::LAST_WORDS};
 
 /// Of the whole time for shutting down, the part that the `shutdown` request may take.
 const ASK: f32 = 0.4;
@@ -14,6 +14,7 @@ impl Session {
     pub(super) async fn settle_death(&self) {
         if let Some(process) = &self.process {
             process.ended(Duration::from_millis(500)).await;
+            self.stderr.drained(LAST_WORDS).await;
         }
     }
 }
