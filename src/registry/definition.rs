@@ -135,6 +135,22 @@ pub struct Untrusted {
     /// Appended to `args`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub args: Vec<String>,
+    /// Whether all this is enough.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub run: Run,
+}
+
+/// Which program may run while the repository is not trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Run {
+    /// Any: nothing of the repository is executed then.
+    #[default]
+    Any,
+    /// Only the one that langport installed: it needs what was installed with it, else it takes the repository's.
+    Installed,
+    /// None: it cannot work without executing the repository's content.
+    None,
 }
 
 /// Which folder a file belongs to.
@@ -191,6 +207,10 @@ pub struct Ready {
     pub again: Vec<String>,
     /// The longest wait for that: files that the server leaves out bring no signal.
     pub again_ms: u64,
+    /// It knows a text once it has pushed a list for it: questions about the whole project wait for the lists of all that
+    /// was opened or changed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub published: bool,
     /// No signal of this server proves that it knows every file: each question about the whole project is asked until two
     /// answers agree, also later, since files come and go.
     #[serde(skip_serializing_if = "is_default")]
@@ -207,6 +227,7 @@ impl Default for Ready {
             timeout_ms: 60_000,
             again: Vec::new(),
             again_ms: 1_000,
+            published: false,
             agree: false,
         }
     }
@@ -243,9 +264,27 @@ pub struct Diagnostics {
     /// What makes it look again at a file whose dependency has changed, where it pushes.
     #[serde(skip_serializing_if = "is_default")]
     pub retrigger: Retrigger,
+    /// It looks at the dependents of a changed file later, and then asks to be pulled anew: how long to wait for that
+    /// before a file is pulled after a change elsewhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refresh_ms: Option<u64>,
     /// What makes a silent server speak, to prove that nothing has changed.
     #[serde(skip_serializing_if = "is_default")]
     pub confirm: Option<Confirm>,
+    /// A command that it answers once it has analysed the file, for servers that tell nothing where nothing has changed
+    /// and lists without version: what it has to push follows within `settle_ms`. Sent after every change.
+    #[serde(skip_serializing_if = "is_default")]
+    pub barrier: Option<Barrier>,
+}
+
+/// A command of `workspace/executeCommand`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Barrier {
+    pub command: String,
+    /// In their texts `${uri}` and `${path}` stand for the file.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub arguments: Vec<Value>,
 }
 
 /// Channels that count.
@@ -300,6 +339,10 @@ pub struct Watch {
     /// Paths relative to the root, watched although git ignores them.
     #[serde(skip_serializing_if = "is_default")]
     pub paths: Vec<String>,
+    /// The server reads closed files once, and neither looks at them again nor asks to be told: one of its languages that
+    /// changes is opened for it, up to this many at once. For more, and where one goes, it is started anew.
+    #[serde(skip_serializing_if = "is_default")]
+    pub open_changed: Option<u32>,
     /// The server takes a file for unchanged while its modification time is the same: one that was changed behind an older
     /// time is shown to it.
     #[serde(skip_serializing_if = "is_default")]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Entry, Scope,
-    definition::Transport,
+    definition::{Run, Transport},
     expand::{self, ExpandError, Var},
     install,
     settings::{self, ServerSettings},
@@ -52,10 +52,10 @@ impl Surroundings {
         lookup::find_program(program, &self.path_dirs(), &self.workspace)
     }
 
-    /// PATH without what is relative or inside the workspace: what a server finds there is run by it.
-    fn safe_path(&self) -> String {
+    /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
+    fn safe_path(&self, first: &[PathBuf]) -> String {
         let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir));
-        std::env::join_paths(safe).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
+        std::env::join_paths(first.iter().cloned().chain(safe)).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
     }
 
     /// Whether a path lies in the workspace, as it is written or as it really is.
@@ -119,6 +119,9 @@ pub enum LaunchError {
     /// The program is part of the repository.
     #[error("`{}` is part of the workspace, which is not trusted", .program.display())]
     Untrusted { program: PathBuf },
+    /// Nothing keeps it from executing the repository.
+    #[error("untrusted: this server executes code of the repository")]
+    Executes,
     #[error("{field}: {error}")]
     Expand {
         /// The key of the definition.
@@ -159,7 +162,9 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
             shown.extend(vars.shown(field, arg)?);
         }
     }
-    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path())]);
+    // What was installed together finds each other: a linter that the server runs.
+    let ours = install::bin_dirs(&around.dirs, &entry.name);
+    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path(&ours))]);
     for (field, table) in [("env", &def.env), ("untrusted.env", &untrusted.env)] {
         for (name, value) in table {
             match vars.text(&format!("{field}.{name}"), value)? {
@@ -217,6 +222,12 @@ impl<'a> Variables<'a> {
             "root_hash" => {
                 Var::Value(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(self.root.as_os_str().as_encoded_bytes())))
             }
+            "python" => path(["python3", "python"].iter().find_map(|name| self.around.find(name).ok()).as_deref()),
+            "install" => {
+                let dirs = &self.around.dirs;
+                let current = install::installed(dirs, &self.entry.name);
+                path(current.map(|current| install::folder(dirs, &self.entry.name, &current)).as_deref())
+            }
             "venv" => path(self.venv().map(|venv| venv.path.as_path())),
             "venv_site_packages" => path(self.venv().and_then(|venv| venv.site_packages.as_deref())),
             _ if self.entry.scope == Scope::Project && !expand::is_plain(name) => Var::NotApproved,
@@ -249,6 +260,19 @@ impl<'a> Variables<'a> {
     }
 
     fn locate(&self) -> Result<Found, LaunchError> {
+        let Found { program, ours } = self.look()?;
+        // Nothing is trusted yet.
+        match self.entry.def.untrusted.run {
+            Run::None => Err(LaunchError::Executes),
+            Run::Installed if !ours => {
+                let searched = format!("`{}` would take the repository's libraries", program.display());
+                Err(self.missing(&self.entry.def.command, searched))
+            }
+            Run::Any | Run::Installed => Ok(Found { program, ours }),
+        }
+    }
+
+    fn look(&self) -> Result<Found, LaunchError> {
         let written = &self.entry.def.command;
         let command =
             self.text("command", written)?.ok_or_else(|| self.missing(written, format!("`{written}` is not there")))?;

@@ -15,7 +15,26 @@ macro_rules! builtin {
 }
 
 /// The built-in definitions: of one group, the first that is available serves.
-const BUILTIN: &[(&str, &str)] = &[builtin!("pyright.toml"), builtin!("ruff.toml"), builtin!("ty.toml")];
+const BUILTIN: &[(&str, &str)] = &[
+    builtin!("pyright.toml"),
+    builtin!("ruff.toml"),
+    builtin!("ty.toml"),
+    builtin!("basedpyright.toml"),
+    builtin!("pyrefly.toml"),
+    builtin!("zuban.toml"),
+    builtin!("json.toml"),
+    builtin!("typescript7.toml"),
+    builtin!("typescript-language-server.toml"),
+    builtin!("clangd.toml"),
+    builtin!("gopls.toml"),
+    builtin!("rust-analyzer.toml"),
+    builtin!("bash.toml"),
+    builtin!("fortls.toml"),
+    builtin!("tombi.toml"),
+    builtin!("rumdl.toml"),
+    builtin!("just.toml"),
+    builtin!("sqruff.toml"),
+];
 
 /// A definition is a small file.
 const MAX_BYTES: u64 = 256 * 1024;

@@ -211,10 +211,6 @@ fn install(def: &Definition, found: &mut Found) {
     ];
     let given: Vec<_> =
         managers.iter().filter_map(|(name, packages, pin)| Some((*name, packages.as_ref()?, *pin))).collect();
-    if given.len() > 1 {
-        let names: Vec<_> = given.iter().map(|(name, ..)| *name).collect();
-        found.add("install", format!("names more than one package manager ({}): keep one", names.join(", ")));
-    }
     for (name, packages, pin) in given {
         pinned(&format!("install.{name}"), packages, pin, found);
     }

@@ -53,14 +53,26 @@ impl Session {
         let mode = self.entry.def.diagnostics.mode;
         let mut news = self.heard.news();
         let (mut retriggered, mut confirmed) = (false, false);
+        // When the server answered that it has analysed the text.
+        let mut passed = None;
+        let mut waiting = self.entry.def.diagnostics.barrier.as_ref();
         loop {
             news.mark_unchanged();
             // Decided anew each time: servers register pulling late, twice, and take it back.
             let identifiers = self.identifiers(question, mode);
             if !identifiers.is_empty() {
+                self.wait_refresh(&focus, question).await;
                 return Ok((self.pull(ground, question, focus, identifiers).await?, seen));
             }
-            match self.push_verdict(&focus, question) {
+            if let Some(barrier) = waiting.take().filter(|_| !self.is_verified(&focus)) {
+                if self.told_before_changes(&focus) {
+                    // What it analyses because it is asked to, it need not push.
+                    retriggered = true;
+                    focus = self.retrigger(ground, focus)?;
+                }
+                passed = self.pass(question, &focus, barrier).await?;
+            }
+            match self.push_verdict(&focus, question, passed) {
                 Judged::Now(Verdict::Unconfirmed, _) if !confirmed && self.can_confirm() => {
                     confirmed = true;
                     let (told, proven) = self.confirm(ground, question, focus).await?;
@@ -88,10 +100,19 @@ impl Session {
     /// The server has said that it has looked at everything: its last list is the truth.
     fn confirmed(&self, focus: &Focus, question: &Question) -> Reply {
         self.heard.record().verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
-        match self.push_verdict(focus, question) {
+        match self.push_verdict(focus, question, None) {
             Judged::Now(verdict, reason) => self.reply(focus, verdict, reason),
             Judged::Wait(_) | Judged::Never(_) => self.reply(focus, Verdict::Fresh, None),
         }
+    }
+
+    fn is_verified(&self, focus: &Focus) -> bool {
+        self.heard.record().verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch))
+    }
+
+    /// Whether something else has changed since the text was told.
+    fn told_before_changes(&self, focus: &Focus) -> bool {
+        focus.sent.at < self.heard.record().epoch_at
     }
 
     /// Whether a list of this very text is there, from before something else changed.
@@ -188,7 +209,7 @@ impl Session {
     }
 
     /// What a server that only pushes has said of the focused text.
-    fn push_verdict(&self, focus: &Focus, question: &Question) -> Judged {
+    fn push_verdict(&self, focus: &Focus, question: &Question, passed: Option<Instant>) -> Judged {
         let now = Instant::now();
         let definition = &self.entry.def.diagnostics;
         let mut record = self.heard.record();
@@ -202,6 +223,15 @@ impl Session {
         let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
         let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
         let over = now >= end;
+        if let Some(passed) = passed.filter(|_| ready && !at_work && !over) {
+            let list = record.store.pushed(&focus.path);
+            let quiet_at = list.map_or(passed, |list| list.at.max(passed)) + self.limits.settle;
+            if now < quiet_at {
+                return Judged::Wait(end.min(quiet_at));
+            }
+            record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
+            return Judged::Now(Verdict::Fresh, None);
+        }
         match state {
             Push::Current { quiet, empty, versioned } => {
                 let first = versioned && definition.finality == Finality::First && ready;

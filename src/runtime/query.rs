@@ -197,10 +197,18 @@ pub struct Reply {
 pub enum Shortfall {
     #[error("`{command}` is not installed")]
     NotInstalled { command: String, install: Option<String> },
+    /// It would execute the repository, with what there is against it.
+    #[error("{0}")]
+    Untrusted(String),
     #[error("its definition cannot be used: {0}")]
     Definition(String),
     #[error("it could not be started: {reason}")]
-    NotStarted { reason: String, stderr: Vec<String> },
+    NotStarted {
+        reason: String,
+        stderr: Vec<String>,
+        /// What a person may have to do first: the program can be there without what it starts.
+        hint: Option<String>,
+    },
     #[error("it stopped {times} times within {minutes} minutes ({reason})")]
     Broken { times: usize, minutes: u64, reason: String, stderr: Vec<String> },
     #[error("no instance is free: all {limit} are in use")]
@@ -235,6 +243,7 @@ impl Shortfall {
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::NotInstalled { .. }
+            | Self::Untrusted(_)
             | Self::Definition(_)
             | Self::NotStarted { .. }
             | Self::Broken { .. }

@@ -32,6 +32,7 @@ use super::{
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
     stderr::StderrRing,
+    stop::LAST_WORDS,
 };
 
 /// What every start needs.
@@ -54,8 +55,6 @@ static SESSIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Pause between two attempts to connect to a server that was just spawned.
 const CONNECT: Duration = Duration::from_millis(100);
-/// How long the last of stderr is waited for once the process has ended.
-pub(super) const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// Starts `entry` for `root`. `starts` counts the processes.
 pub(super) async fn start(
@@ -68,10 +67,21 @@ pub(super) async fn start(
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let stderr = Arc::new(StderrRing::default());
+    let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
-        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) })?,
-        Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES) }),
+        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted {
+            reason,
+            stderr: stderr.last(STDERR_LINES),
+            hint: hint(),
+        })?,
+        Err(_) => {
+            return Err(Shortfall::NotStarted {
+                reason: slow(starter),
+                stderr: stderr.last(STDERR_LINES),
+                hint: hint(),
+            });
+        }
     };
     let folder =
         (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
@@ -98,9 +108,9 @@ pub(super) async fn start(
             wire.close();
             if let Some(process) = &process {
                 process.kill();
-                stderr.drained(LAST_WORDS).await;
+                stderr.settled(LAST_WORDS).await;
             }
-            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) });
+            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() });
         }
     };
     let encoding = {
@@ -112,6 +122,7 @@ pub(super) async fn start(
     let died = |_| Shortfall::NotStarted {
         reason: "it closed its connection during the handshake".into(),
         stderr: stderr.last(STDERR_LINES),
+        hint: hint(),
     };
     wire.notify("initialized", &json!({})).map_err(died)?;
     if !launch.settings.is_empty() {
@@ -145,6 +156,7 @@ pub(super) async fn start(
 fn launch_shortfall(error: LaunchError) -> Shortfall {
     match error {
         LaunchError::NotInstalled { command, install, .. } => Shortfall::NotInstalled { command, install },
+        LaunchError::Executes => Shortfall::Untrusted(error.to_string()),
         LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
             Shortfall::Definition(error.to_string())
         }

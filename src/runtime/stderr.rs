@@ -16,11 +16,17 @@ use tokio::{
 const RING: usize = 64 * 1024;
 
 /// A ring of the last bytes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct StderrRing {
     bytes: Mutex<VecDeque<u8>>,
-    /// More may come.
+    /// True while somebody may still write to it.
     open: watch::Sender<bool>,
+}
+
+impl Default for StderrRing {
+    fn default() -> Self {
+        Self { bytes: Mutex::default(), open: watch::Sender::new(false) }
+    }
 }
 
 impl StderrRing {
@@ -40,10 +46,10 @@ impl StderrRing {
         })
     }
 
-    /// Waits for the last words of a process that has ended, no longer than `longest`: whatever it has left running may
-    /// hold the pipe.
-    pub async fn drained(&self, longest: Duration) {
-        let _ = timeout(longest, self.open.subscribe().wait_for(|open| !open)).await;
+    /// Waits until all that an ended process has written is here, for at most `longest`: a descendant may hold the pipe.
+    pub async fn settled(&self, longest: Duration) {
+        let mut open = self.open.subscribe();
+        let _ = timeout(longest, open.wait_for(|open| !open)).await;
     }
 
     fn take(&self, new: &[u8]) {
@@ -78,19 +84,8 @@ mod tests {
     async fn a_flood_leaves_the_last_lines() {
         let ring = Arc::new(StderrRing::default());
         let flood: Vec<u8> = (0..20_000).flat_map(|i| format!("line {i}\n\n").into_bytes()).collect();
-        ring.follow(std::io::Cursor::new(flood));
-        ring.drained(Duration::from_secs(10)).await;
+        ring.follow(std::io::Cursor::new(flood)).await.unwrap();
         assert_eq!(ring.last(2), ["line 19998", "line 19999"]);
         assert!(ring.bytes.lock().unwrap().len() <= RING);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_pipe_that_stays_open_is_not_waited_for_long() {
-        let ring = Arc::new(StderrRing::default());
-        let (mut process, pipe) = tokio::io::duplex(64);
-        ring.follow(pipe);
-        tokio::io::AsyncWriteExt::write_all(&mut process, b"last words\n").await.unwrap();
-        ring.drained(Duration::from_millis(300)).await;
-        assert_eq!(ring.last(5), ["last words"]);
     }
 }

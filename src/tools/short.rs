@@ -86,8 +86,12 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::NotInstalled { install: None, command } => {
             format!("install `{command}`, or correct `command` in its definition")
         }
+        Shortfall::Untrusted(_) => {
+            format!("where you trust every repository, a definition of your own without `run` serves: `langport show {name}`")
+        }
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
-        Shortfall::NotStarted { .. } => "see its last words below; the next call tries again".into(),
+        Shortfall::NotStarted { hint: Some(hint), .. } => format!("see its last words below; it may take: {hint}"),
+        Shortfall::NotStarted { hint: None, .. } => "see its last words below; the next call tries again".into(),
         Shortfall::Broken { .. } => {
             format!("mend the cause, then call lsp/status with server {name:?} and restart true")
         }

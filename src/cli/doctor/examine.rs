@@ -99,8 +99,9 @@ impl Examiner {
             });
         };
         let install = format!("langport install {}", entry.name);
-        let has_manager = recipe.needs().iter().any(|program| self.around.find(program).is_ok());
-        if has_manager { install } else { format!("install {} first, then: {install}", recipe.manager()) }
+        let lacking = recipe.needs().filter(|names| !names.iter().any(|name| self.around.find(name).is_ok()));
+        let lacking: Vec<_> = lacking.filter_map(|names| names.first().copied()).collect();
+        if lacking.is_empty() { install } else { format!("install {} first, then: {install}", lacking.join(" and ")) }
     }
 }
 

@@ -37,11 +37,14 @@ fn what_is_here_and_what_it_takes() {
     let (temp, registry, around) = machine();
     let text = text(&rows(&registry, None, &around).unwrap());
     expect![[r#"
-        NAME             LANGUAGES  ROLE     SCOPE    SERVER
-        local/gopls      go         primary  user     found: BASE/bin/gopls
-        builtin/pyright  python     primary  builtin  not installed: langport install builtin/pyright
-        builtin/ruff     python     linter   builtin  not installed: langport install builtin/ruff (needs python3, which is not here)
-        builtin/ty       python     primary  builtin  not installed: langport install builtin/ty (needs python3, which is not here)
+        NAME                                LANGUAGES                                              ROLE     SCOPE    SERVER
+        local/gopls                         go                                                     primary  user     found: BASE/bin/gopls
+        builtin/json                        json,jsonc                                             primary  builtin  not installed: langport install builtin/json
+        builtin/pyright                     python                                                 primary  builtin  not installed: langport install builtin/pyright
+        builtin/ruff                        python                                                 linter   builtin  not installed: langport install builtin/ruff (needs python3, which is not here)
+        builtin/ty                          python                                                 primary  builtin  not installed: langport install builtin/ty (needs python3, which is not here)
+        builtin/typescript7                 typescript,typescriptreact,javascript,javascriptreact  primary  builtin  not installed: langport install builtin/typescript7
+        builtin/typescript-language-server  typescript,typescriptreact,javascript,javascriptreact  primary  builtin  not installed: langport install builtin/typescript-language-server
     "#]]
     .assert_eq(&text.replace(temp.path().to_str().unwrap(), "BASE"));
 }

@@ -51,6 +51,6 @@ fn unknown_names_name_the_nearest() {
     let (_temp, registry, _) = machine();
     let error = |name: &str| find(&registry, name).unwrap_err().to_string();
     expect!["no definition is called `rufff`: did you mean `ruff`?"].assert_eq(&error("rufff"));
-    expect!["no definition is called `qqqq`: there are: local/x, builtin/pyright, builtin/ruff, builtin/ty"]
+    expect!["no definition is called `qqqq`: there are: local/x, builtin/json, builtin/pyright, builtin/ruff, builtin/ty, builtin/typescript7, builtin/typescript-language-server"]
         .assert_eq(&error("qqqq"));
 }

@@ -3,6 +3,7 @@
 //! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
 mod clients;
+mod definitions;
 mod flask;
 mod inspector;
 mod life;
@@ -10,6 +11,9 @@ mod names;
 mod positions;
 mod project;
 mod rounds;
+mod rows_native;
+mod rows_web;
+mod rust;
 mod servers;
 mod shop;
 mod sync;
@@ -50,6 +54,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         life::trials(),
         inspector::trials(),
         clients::trials(),
+        definitions::trials(),
     ]
     .into_iter()
     .flatten()
