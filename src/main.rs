@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     match Cli::parse().run() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            out::note(&format!("error: {error:#}"));
+            out::note(&format!("langport: {error:#}"));
             ExitCode::FAILURE
         }
     }

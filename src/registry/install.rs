@@ -232,8 +232,7 @@ impl Prepared<'_> {
         let bins: Vec<_> = Recipe::bin_dirs(&manager).map(|dir| self.folder.join(dir)).collect();
         let program = lookup::find_program(&self.entry.def.command, &bins, &[])
             .map_err(|error| InstallError::NoProgram(Box::new(error)))?;
-        let current =
-            Installed { folder: self.number, manager, pin: self.recipe.pin() };
+        let current = Installed { folder: self.number, manager, pin: self.recipe.pin() };
         let path = home(self.dirs, &self.entry.name).join("current.json");
         let bytes = serde_json::to_vec_pretty(&current).unwrap_or_default();
         files::atomic_write(&path, &bytes).map_err(io_error("cannot write", &path))?;

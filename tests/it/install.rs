@@ -106,7 +106,7 @@ fn without_a_terminal_nothing_runs() {
     in_order(&seen.out, &["To be installed:\n", "npm install --prefix "]);
     assert_eq!(
         seen.err,
-        "error: nothing was installed: there is no terminal to ask on; say --yes to run these commands\n"
+        "langport: nothing was installed: there is no terminal to ask on; say --yes to run these commands\n"
     );
     assert!(!ws.home().join("data").exists());
 }
@@ -149,7 +149,7 @@ fn what_cannot_be_installed_here_is_a_failure() {
     let seen = cli::run(&ws, &["install", "--for", &root, "--yes"], "");
     ends(&seen, 1);
     in_order(&seen.out, &["Not possible here:\n  installing local/lua takes npm: no program `npm`"]);
-    in_order(&seen.err, &["error: not everything that this project needs"]);
+    in_order(&seen.err, &["langport: not everything that this project needs"]);
 }
 
 fn a_registry_out_of_reach_is_told_and_the_old_one_stays() {
@@ -166,7 +166,7 @@ fn a_registry_out_of_reach_is_told_and_the_old_one_stays() {
             "… npm error code ECONNREFUSED\n",
             "local/lua was not installed: the package registry could not be reached (is there a network",
             "what was installed before is untouched\n",
-            "error: nothing was installed; the same command tries again\n",
+            "langport: nothing was installed; the same command tries again\n",
         ],
     );
     assert_eq!(installed(&ws), ["npm lua-srv@1.0.0 outdated"]);
@@ -189,7 +189,7 @@ fn one_that_fails_keeps_nobody_else() {
     ends(&seen, 1);
     in_order(
         &seen.err,
-        &["local/bad was not installed: `", "ended with exit status: 1", "error: 1 of 2 servers were not installed"],
+        &["local/bad was not installed: `", "ended with exit status: 1", "langport: 1 of 2 servers were not installed"],
     );
     assert!(!seen.err.contains("could not be reached"), "{}", seen.err);
     assert_eq!(installed(&ws), ["npm good-srv@1.0.0 current"]);
