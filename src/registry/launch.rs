@@ -55,7 +55,10 @@ impl Surroundings {
     /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
     fn safe_path(&self, first: &[PathBuf]) -> String {
         let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir));
-        std::env::join_paths(first.iter().cloned().chain(safe)).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
+        std::env::join_paths(first.iter().cloned().chain(safe))
+            .ok()
+            .and_then(|path| path.into_string().ok())
+            .unwrap_or_default()
     }
 
     /// Whether a path lies in the workspace, as it is written or as it really is.

@@ -141,7 +141,11 @@ impl Instance {
         }
         match timeout(longest, ready).await {
             Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(Shortfall::NotStarted { reason: "langport is shutting down".into(), stderr: Vec::new(), hint: None }),
+            Ok(Err(_)) => Err(Shortfall::NotStarted {
+                reason: "langport is shutting down".into(),
+                stderr: Vec::new(),
+                hint: None,
+            }),
             Err(_) => {
                 let since = match &*self.state.borrow() {
                     State::Starting { since } => *since,
@@ -292,8 +296,10 @@ impl Actor {
             Err(shortfall) => {
                 let cause = shortfall.to_string();
                 // What was never spawned costs nothing to look for again.
-                if matches!(shortfall, Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_))
-                    || !stopping.is_empty()
+                if matches!(
+                    shortfall,
+                    Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_)
+                ) || !stopping.is_empty()
                 {
                     self.attempts.pop_back();
                 } else {

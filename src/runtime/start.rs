@@ -32,6 +32,7 @@ use super::{
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
     stderr::StderrRing,
+    stop::LAST_WORDS,
 };
 
 /// What every start needs.
@@ -69,8 +70,18 @@ pub(super) async fn start(
     let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
-        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() })?,
-        Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES), hint: hint() }),
+        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted {
+            reason,
+            stderr: stderr.last(STDERR_LINES),
+            hint: hint(),
+        })?,
+        Err(_) => {
+            return Err(Shortfall::NotStarted {
+                reason: slow(starter),
+                stderr: stderr.last(STDERR_LINES),
+                hint: hint(),
+            });
+        }
     };
     let folder =
         (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
@@ -97,6 +108,7 @@ pub(super) async fn start(
             wire.close();
             if let Some(process) = &process {
                 process.kill();
+                stderr.settled(LAST_WORDS).await;
             }
             return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() });
         }

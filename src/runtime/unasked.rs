@@ -36,12 +36,17 @@ impl Session {
                 _ => changed.push((path, language)),
             }
         }
-        if changed.len() > usize::try_from(limit).unwrap_or(usize::MAX) { Err(SyncError::Overflow) } else { Ok(changed) }
+        if changed.len() > usize::try_from(limit).unwrap_or(usize::MAX) {
+            Err(SyncError::Overflow)
+        } else {
+            Ok(changed)
+        }
     }
 
     /// Whether texts may depend on what has changed, as far as anybody can tell who does not know the language.
     pub(super) fn concerned(&self, events: &[Change]) -> bool {
-        self.entry.def.diagnostics.retrigger != Retrigger::None && events.iter().any(|change| self.is_part(&change.path))
+        self.entry.def.diagnostics.retrigger != Retrigger::None
+            && events.iter().any(|change| self.is_part(&change.path))
     }
 
     /// Whether a file belongs to the project: caches and indexes lie in hidden folders.

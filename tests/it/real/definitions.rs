@@ -246,15 +246,23 @@ fn dependencies(row: &Row, across: &Across, lp: &Langport, ws: &Workspace) {
 
 fn questions(row: &Row, lp: &Langport) {
     let at = |(file, line, symbol): At| json!({"file_path": file, "line": line, "symbol": symbol});
-    ask(row, lp, "hover", row.hover, |(place, text)| (at(place), text), |answer, text| {
-        answer.contains(text);
-    });
+    ask(
+        row,
+        lp,
+        "hover",
+        row.hover,
+        |(place, text)| (at(place), text),
+        |answer, text| {
+            answer.contains(text);
+        },
+    );
     let places = |answer: &Answer, places: &'static [&'static str]| places_are(answer, places);
     ask(row, lp, "definition", row.definition, |(place, to)| (at(place), to), places);
     ask(row, lp, "references", row.references, |(place, all)| (at(place), all), places);
     let lines = |answer: &Answer, lines: &'static [&'static str]| {
         for line in lines {
-            let is = |own: &str| own.trim().strip_prefix(line).is_some_and(|rest| rest.is_empty() || rest.starts_with("  "));
+            let is =
+                |own: &str| own.trim().strip_prefix(line).is_some_and(|rest| rest.is_empty() || rest.starts_with("  "));
             assert!(answer.body().lines().any(is), "{line:?} expected in the answer\n{answer}");
         }
     };

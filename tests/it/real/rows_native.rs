@@ -59,7 +59,10 @@ fn clangd(lp: &Langport, ws: &Workspace) {
     let uses = || lp.tool("references", &json!({"file_path": "main.cpp", "line": 4, "symbol": "twice"}));
     lp.diagnostics("lib.cpp").verdict_is("fresh");
     ws.write("other.cpp", "#include \"lib.h\"\n\n\nint four() { return twice(2) + twice(3); }\n");
-    places_are(uses().verdict_is("fresh"), &["lib.cpp:3:5", "lib.h:3:5", "main.cpp:4:10", "other.cpp:4:21", "other.cpp:4:32"]);
+    places_are(
+        uses().verdict_is("fresh"),
+        &["lib.cpp:3:5", "lib.h:3:5", "main.cpp:4:10", "other.cpp:4:21", "other.cpp:4:32"],
+    );
     ws.write("late.cpp", "#include \"lib.h\"\nint six() { return twice(3); }\n");
     let found = uses();
     assert!(found.verdict_is("fresh").places().contains(&("late.cpp".to_owned(), 2, 20)), "{found}");
@@ -386,7 +389,12 @@ const BASEDPYRIGHT: Row = Row {
     name: "basedpyright",
     needs: &["npm", "node"],
     problem: ("Type \"int\" is not assignable to declared type \"str\"", 3, 10),
-    across: Some(Across { file: "lib.py", find: "-> int", replace: "-> str", problem: "is not assignable to declared type \"int\"" }),
+    across: Some(Across {
+        file: "lib.py",
+        find: "-> int",
+        replace: "-> str",
+        problem: "is not assignable to declared type \"int\"",
+    }),
     workspace_symbols: Is(("twice", &["lib.py:1:5"])),
     more: Some(no_interpreter_of_the_repository),
     ..PYTHON
@@ -408,7 +416,12 @@ const PYREFLY: Row = Row {
     name: "pyrefly",
     trusted: true,
     problem: ("`int` is not assignable to `str`", 3, 10),
-    across: Some(Across { file: "lib.py", find: "-> int", replace: "-> str", problem: "`str` is not assignable to `int`" }),
+    across: Some(Across {
+        file: "lib.py",
+        find: "-> int",
+        replace: "-> str",
+        problem: "`str` is not assignable to `int`",
+    }),
     workspace_symbols: Is(("twice", &["lib.py:1:5"])),
     ..PYTHON
 };

@@ -75,8 +75,7 @@ export const three = add(1, 2);
     ..Row::NEW
 };
 
-const TYPESCRIPT7: Row =
-    Row { name: "typescript7", workspace_symbols: Is(("Cart", &["shop.ts:6:14"])), ..TYPESCRIPT };
+const TYPESCRIPT7: Row = Row { name: "typescript7", workspace_symbols: Is(("Cart", &["shop.ts:6:14"])), ..TYPESCRIPT };
 
 const TYPESCRIPT_LANGUAGE_SERVER: Row =
     Row { name: "typescript-language-server", workspace_symbols: Is(("Cart", &["shop.ts:6:1"])), ..TYPESCRIPT };

@@ -13,7 +13,8 @@ const PACKAGES: [&str; 3] = ["rust-web-analyzer", "libstd-rust-web-1.96", "libll
 pub(super) fn machine() -> Result<Vec<(&'static str, String)>, String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let toolchain = |name: &str, folder: &str| std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
-    let mut env = vec![("CARGO_HOME", toolchain("CARGO_HOME", ".cargo")), ("RUSTUP_HOME", toolchain("RUSTUP_HOME", ".rustup"))];
+    let mut env =
+        vec![("CARGO_HOME", toolchain("CARGO_HOME", ".cargo")), ("RUSTUP_HOME", toolchain("RUSTUP_HOME", ".rustup"))];
     if !works(Command::new("rust-analyzer").arg("--version")) {
         let bin = unpacked().ok_or("rust-analyzer does not run, and Debian's package is not to be had")?;
         env.push(("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default())));
@@ -35,11 +36,16 @@ fn unpacked() -> Option<PathBuf> {
         if !works(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(&folder)) {
             return None;
         }
-        for package in fs::read_dir(&folder).ok()?.flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "deb")) {
+        for package in
+            fs::read_dir(&folder).ok()?.flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "deb"))
+        {
             works(Command::new("dpkg").arg("-x").arg(package.path()).arg(&folder)).then_some(())?;
         }
         let usr = folder.join("usr");
-        let text = format!("#!/bin/sh\nLD_LIBRARY_PATH={0}/lib/x86_64-linux-gnu exec {0}/bin/rust-analyzer \"$@\"\n", usr.display());
+        let text = format!(
+            "#!/bin/sh\nLD_LIBRARY_PATH={0}/lib/x86_64-linux-gnu exec {0}/bin/rust-analyzer \"$@\"\n",
+            usr.display()
+        );
         fs::write(&program, text).ok()?;
         fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).ok()?;
     }
@@ -48,7 +54,8 @@ fn unpacked() -> Option<PathBuf> {
 
 /// rustup's proxy is there although the component is not: what it says and what helps are told.
 pub(super) fn proxy_without_the_component() {
-    let ws = Workspace::new("//- Cargo.toml\n[package]\nname = \"a\"\nversion = \"0.1.0\"\n//- src/main.rs\nfn main() {}\n");
+    let ws =
+        Workspace::new("//- Cargo.toml\n[package]\nname = \"a\"\nversion = \"0.1.0\"\n//- src/main.rs\nfn main() {}\n");
     let said = "error: Unknown binary 'rust-analyzer' in official toolchain 'stable'.";
     ws.write("../bin/rust-analyzer", &format!("#!/bin/sh\necho \"{said}\" >&2\nexit 1\n"));
     let program = ws.path("../bin/rust-analyzer");
