@@ -17,7 +17,28 @@
 //! | [`config`] | layers of settings, `${VAR:default}` |
 //! | [`sys`] | the only place that spawns, kills, writes files and reads the environment |
 //!
-//! Arrows go down this list only.
+//! Arrows go down this list only. A call's way: `mcp` takes it, with its caller; `tools` parses it and resolves the
+//! address; `binding` says which definitions serve the file; `runtime` brings the server in step with the disk, asks,
+//! and judges the answer; `tools` makes an outcome of it, `render` a text, `mcp` sends it.
+//!
+//! # Invariants
+//!
+//! - No LSP type above [`tools`], no MCP type below [`render`]. [`runtime`]'s edge is one closed
+//!   [`Query`](runtime::query::Query) that becomes an [`Answer`](runtime::query::Answer) with a verdict.
+//! - A server is told of the disk before it is asked, in one order: watched files, documents, the request. Whoever tells
+//!   holds the session's desk, so an older text is never told after a newer one; versions never go back.
+//! - Nothing is called fresh that the server has not said of the text now on disk. Silence, death, loading and missing
+//!   servers have verdicts of their own.
+//! - What a server sends is read through caps, straight from the bytes; nothing of it, nor of a file, stands at the
+//!   beginning of an answer's line.
+//! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
+//!   await. Starting is lazy and done once, however many ask.
+//! - Code never branches on a server's name: what is special about one stands in its definition.
+//! - Only [`sys`] spawns, kills, writes files and reads the environment. Every server runs under a watchdog that ends all
+//!   of its descendants, also when langport is killed.
+//! - There is no global state but counters, no configuration or program out of a workspace is used, and a failing server
+//!   never keeps langport from starting or another server from answering.
+
 pub mod binding;
 pub mod cli;
 pub mod config;

@@ -16,6 +16,7 @@ use std::{
 };
 
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use self::{agent::Agent, served::Served, survey::Language, tally::Tally, tour::Tour};
 use super::{on_runtime, out};
@@ -25,6 +26,8 @@ use crate::sys::signals;
 const TIME: Duration = Duration::from_secs(180);
 /// Languages that are shown, the most frequent first.
 const LANGUAGES: usize = 4;
+/// The exit code after a signal, as shells have it.
+const STOPPED: u8 = 130;
 
 /// Shows what language servers make of a project. Nothing in the project is changed: an error is made and mended in a
 /// copy. Ends with 0 when everything went as it should (also where no language is known), else with 1.
@@ -53,14 +56,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if languages.is_empty() {
         return nothing(&served);
     }
-    let code = on_runtime(async {
-        tokio::select! {
-            shown = show(&served, &languages, &mut tally) => shown.map(|()| tally.exit_code()),
-            // As a shell tells that a signal ended a program.
-            _ = signals::ended() => Ok(130),
-        }
-    })?;
-    Ok(code)
+    on_runtime(async {
+        let stop = CancellationToken::new();
+        let asked = stop.clone();
+        let listening = tokio::spawn(async move {
+            signals::ended().await;
+            asked.cancel();
+        });
+        let shown = show(&served, &languages, &mut tally, &stop).await;
+        listening.abort();
+        shown?;
+        Ok(if stop.is_cancelled() { STOPPED } else { tally.exit_code() })
+    })
 }
 
 /// Installs what is missing, or tells how.
@@ -90,22 +97,26 @@ fn nothing(served: &Served) -> anyhow::Result<u8> {
     Ok(u8::from(missing))
 }
 
-async fn show(served: &Served, languages: &[&Language], tally: &mut Tally) -> anyhow::Result<()> {
+async fn show(
+    served: &Served,
+    languages: &[&Language],
+    tally: &mut Tally,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
     let end = Instant::now() + TIME;
     let agent = Agent::new(&served.root, end)?;
-    let mut files = Vec::new();
-    for language in languages.iter().take(LANGUAGES) {
-        out::print(&format!("\n{}:\n", language.id))?;
-        let mut tour = Tour { root: &served.root, agent: &agent, tally };
-        files.extend(tour.of(language).await?.map(|file| (*language, file)));
-    }
+    let asked = agent.until(stop, ask(served, languages, &agent, tally)).await;
     agent.leave().await;
+    let Some(files) = asked.transpose()? else { return Ok(()) };
     for (language, file) in files {
         if Instant::now() > end {
             tally.wrong(format!("there was no time left for an error in a copy ({})", language.id));
             break;
         }
-        mishap::make_and_mend(&served.root, &file, language, end, tally).await?;
+        mishap::make_and_mend(&served.root, &file, language, end, tally, stop).await?;
+        if stop.is_cancelled() {
+            return Ok(());
+        }
     }
     if languages.len() > LANGUAGES {
         let rest: Vec<_> = languages.iter().skip(LANGUAGES).map(|language| language.id.as_str()).collect();
@@ -113,4 +124,20 @@ async fn show(served: &Served, languages: &[&Language], tally: &mut Tally) -> an
     }
     tally.close()?;
     Ok(())
+}
+
+/// Asks about each language; answers with the file of each that is to be broken in a copy.
+async fn ask<'a>(
+    served: &Served,
+    languages: &[&'a Language],
+    agent: &Agent,
+    tally: &mut Tally,
+) -> anyhow::Result<Vec<(&'a Language, PathBuf)>> {
+    let mut files = Vec::new();
+    for language in languages.iter().take(LANGUAGES) {
+        out::print(&format!("\n{}:\n", language.id))?;
+        let mut tour = Tour { root: &served.root, agent, tally };
+        files.extend(tour.of(language).await?.map(|file| (*language, file)));
+    }
+    Ok(files)
 }

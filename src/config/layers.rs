@@ -88,7 +88,7 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     }
     for (variable, value) in env.iter() {
         let Some(name) = variable.strip_prefix(PREFIX) else { continue };
-        if NOT_SETTINGS.contains(&name) || name.starts_with("FAKE_") {
+        if NOT_SETTINGS.contains(&name) || name.starts_with("FAKE_") || name.starts_with("TEST_") {
             continue;
         }
         // A list is written `a,b`, since brackets are awkward in a shell.

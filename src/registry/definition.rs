@@ -330,6 +330,10 @@ pub struct Watch {
     /// Paths relative to the root, watched although git ignores them.
     #[serde(skip_serializing_if = "is_default")]
     pub paths: Vec<String>,
+    /// The server takes a file for unchanged while its modification time is the same: one that was changed behind an older
+    /// time is shown to it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub by_mtime: bool,
 }
 
 /// How to get the server: one package manager, or a hint for people.

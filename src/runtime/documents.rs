@@ -186,6 +186,16 @@ impl Documents {
         true
     }
 
+    /// Opens a file that is not open, and closes it again: the server has then seen its text.
+    pub fn show(&mut self, path: &Path, language: &str, text: Arc<str>, rules: &impl Rules, out: &mut Vec<Notice>) {
+        if self.open.contains_key(path) || !rules(language, path).open_close {
+            return;
+        }
+        self.version += 1;
+        out.push(Notice::Open { path: path.to_owned(), language: language.to_owned(), version: self.version, text });
+        out.push(Notice::Close { path: path.to_owned() });
+    }
+
     /// Tells a file again that is open and stands as it was told.
     pub fn again(
         &mut self,
@@ -274,6 +284,17 @@ mod tests {
         docs.close(a, &rules, &mut out);
         assert!(docs.update(a, "python", &text("1", 4), &rules, now, &mut out));
         assert_eq!(brief(&out), ["open /a 1", "change /a 2 2", "save /a false", "close /a", "open /a 3"]);
+    }
+
+    #[test]
+    fn what_is_shown_is_closed_again_and_open_files_are_left_alone() {
+        let (mut docs, mut out) = (Documents::new(2), Vec::new());
+        docs.update(Path::new("/a"), "python", &text("1", 1), &rules, Instant::now(), &mut out);
+        for name in ["/a", "/b"] {
+            docs.show(Path::new(name), "python", "2".into(), &rules, &mut out);
+        }
+        assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b"]);
+        assert_eq!(docs.paths().len(), 1);
     }
 
     #[test]

@@ -5,8 +5,4 @@
 pub enum Event {
     /// An instance entered a state; `name` is the definition's scoped name.
     State { name: String, root: std::path::PathBuf, state: String, cause: String },
-    /// A server learnt a capability that its definition did not promise.
-    Capabilities { name: String },
-    /// Diagnostics of a file changed.
-    Diagnostics { file: std::path::PathBuf },
 }

@@ -15,13 +15,14 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
+    language,
     protocol::{
         self, Connection, FileEvent, Pending, RequestError,
         positions::{Encoding, LineMap},
         uri::path_to_uri,
     },
     registry::{Entry, Launch},
-    sys::process::Running,
+    sys::{files, process::Running},
     workspace::{
         disk::{ReadError, Snapshot},
         watch::{Change, Kind},
@@ -33,7 +34,6 @@ use super::{
     ground::{Ground, Seen},
     heard::Heard,
     query::Shortfall,
-    start::exit_of,
     stderr::StderrRing,
     store::Sent,
 };
@@ -113,6 +113,11 @@ const CHANGED: u8 = 2;
 /// Files that one `didChangeWatchedFiles` names at the most.
 const WATCHED_BATCH: usize = 2_000;
 
+/// Within this time two writes can leave the same modification time.
+const RACY: Duration = Duration::from_millis(20);
+/// Files that are shown at once at the most.
+const SHOWN: usize = 256;
+
 impl Session {
     /// Tells the server everything that has changed on disk, and opens `focus`, before a request. Reads the disk under
     /// the desk's lock, so that two callers can never tell an older text after a newer one.
@@ -149,6 +154,9 @@ impl Session {
                 desk.documents.again(path, &text_of(&snapshot), Nudge::Save, &rules, now, &mut notices);
             }
             found = Some((path.to_owned(), ground.lines(&snapshot)));
+        }
+        if self.entry.def.watch.by_mtime {
+            self.show_backdated(ground, &changes.events, &mut desk.documents, &mut notices);
         }
         let watched = self.watched(&changes.events);
         let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
@@ -271,6 +279,29 @@ impl Session {
         wanted.into_iter().map(|(_, uri, kind)| (uri, kind)).collect()
     }
 
+    /// The language of a file by its name, where the server speaks it.
+    fn speaks(&self, path: &Path) -> Option<&'static str> {
+        language::detect(path, || None).filter(|language| self.entry.speaks(language))
+    }
+
+    /// Shows the texts of closed files whose modification time does not tell that they have changed: it was set back, or
+    /// may be that of the write before.
+    fn show_backdated(&self, ground: &Ground, events: &[Change], documents: &mut Documents, out: &mut Vec<Notice>) {
+        let rules = |language: &str, path: &Path| self.rules(language, path);
+        let unclear = |path: &Path| {
+            let Ok(metadata) = std::fs::metadata(path) else { return false };
+            let identity = files::identity(&metadata);
+            identity.ctime_ns != identity.mtime_ns
+                || metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age < RACY))
+        };
+        let changed = events.iter().filter(|change| change.kind == Kind::Changed && unclear(&change.path));
+        for change in changed.take(SHOWN) {
+            if let (Some(language), Ok(snapshot)) = (self.speaks(&change.path), ground.read(&change.path)) {
+                documents.show(&change.path, language, snapshot.text.clone(), &rules, out);
+            }
+        }
+    }
+
     fn tell(&self, watched: &[(String, u8)], notices: &[Notice]) -> Result<(), SyncError> {
         for batch in watched.chunks(WATCHED_BATCH) {
             let changes: Vec<_> = batch.iter().map(|(uri, kind)| json!({"uri": uri, "type": kind})).collect();
@@ -318,7 +349,7 @@ impl Session {
 
     /// Why nothing more can come from this session.
     pub fn died(&self) -> Shortfall {
-        let exit = self.process.as_ref().and_then(exit_of);
+        let exit = self.process.as_ref().and_then(Running::exit);
         let reason = match (exit, self.wire.close_reason()) {
             (Some(exit), _) => exit.to_string(),
             (None, Some(reason)) => reason.to_string(),

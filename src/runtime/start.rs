@@ -21,7 +21,7 @@ use tokio::{
 use crate::{
     protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities, uri::path_to_uri},
     registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
-    sys::process::{self, Exit, Running, Spawn},
+    sys::process::{self, Running, Spawn},
 };
 
 use super::{
@@ -227,7 +227,7 @@ async fn open(
             Ok(stream) => return Ok((of_socket(stream), Some(running))),
             Err(error) if Instant::now() >= deadline => return Err(format!("no connection to {socket}: {error}")),
             Err(_) => {
-                if let Some(exit) = exit_of(&running) {
+                if let Some(exit) = running.exit() {
                     return Err(exit.to_string());
                 }
                 sleep(CONNECT).await;
@@ -270,24 +270,11 @@ async fn handshake_failure(starter: &Starter, error: RequestError, process: Opti
         RequestError::Timeout { .. } => slow(starter),
         RequestError::Closed(reason) => {
             let exit = match process {
-                Some(process) => ended(process, Duration::from_millis(500)).await,
+                Some(process) => process.ended(Duration::from_millis(500)).await,
                 None => None,
             };
             exit.map_or_else(|| reason.to_string(), |exit| exit.to_string())
         }
         other => format!("it refused initialize: {other}"),
     }
-}
-
-/// How a process ended, if it has.
-pub(super) fn exit_of(process: &Running) -> Option<Exit> {
-    *process.exited().borrow()
-}
-
-/// How a process ended, if it does within `longest`.
-pub(super) async fn ended(process: &Running, longest: Duration) -> Option<Exit> {
-    let mut exited = process.exited();
-    let exit = timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
-
-    *exit
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{session::Session, start::ended};
+use super::session::Session;
 
 /// Of the whole time for shutting down, the part that the `shutdown` request may take.
 const ASK: f32 = 0.4;
@@ -13,7 +13,7 @@ impl Session {
     /// Gives a process whose pipe has closed a moment to leave its exit status and last words.
     pub(super) async fn settle_death(&self) {
         if let Some(process) = &self.process {
-            ended(process, Duration::from_millis(500)).await;
+            process.ended(Duration::from_millis(500)).await;
         }
     }
 }
@@ -29,7 +29,7 @@ pub(super) async fn stop(session: &Arc<Session>, total: Duration) {
         // Some servers end on end of input only.
         session.wire.close();
         if let Some(process) = &session.process {
-            ended(process, total.mul_f32(LEAVE)).await;
+            process.ended(total.mul_f32(LEAVE)).await;
         }
     }
     session.wire.close();

@@ -10,8 +10,8 @@ use crate::{
 use super::{
     address::{Address, Aim},
     args::Args,
+    ask::Ask,
     cursor,
-    engine::Ask,
     file::File,
     kinds,
     outcome::{Body, CompletionLine, Failure, Outcome, Page},

@@ -7,8 +7,8 @@ use crate::runtime::query::{Answer, Query, Target};
 use super::{
     address::{Address, Aim},
     args::Args,
+    ask::Ask,
     cursor,
-    engine::Ask,
     kinds::count,
     outcome::{Body, Failure, Outcome, Page},
     places::{Reader, fingerprint, sorted},

@@ -10,8 +10,8 @@ use crate::{
 
 use super::{
     args::{Args, invalid},
+    ask::{Ask, Heard},
     cursor,
-    engine::{Ask, Heard},
     file::{File, failure},
     kinds::count,
     outcome::{Body, Failure, Outcome, Page, Problem, RelatedPlace, ServerVerdict, Verdict},

@@ -14,7 +14,8 @@ use crate::{
 
 use super::{
     args::invalid,
-    engine::{Ask, Engine},
+    ask::Ask,
+    engine::Engine,
     outcome::{Code, Failure},
     short::no_server,
 };

@@ -10,7 +10,7 @@ use crate::{
 use super::{
     address::{Address, Aim},
     args::Args,
-    engine::Ask,
+    ask::Ask,
     outcome::{Body, Failure, HoverText, Outcome, Page},
 };
 

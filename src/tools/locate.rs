@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     address::{Address, Aim, Found, in_text, occurrences},
-    engine::Ask,
+    ask::Ask,
     file::{File, failure},
     outcome::{Code, Failure},
     symbol_path::SymbolPath,

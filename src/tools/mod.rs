@@ -2,6 +2,7 @@
 
 mod address;
 mod args;
+mod ask;
 pub mod caller;
 mod calls;
 mod completions;

@@ -15,7 +15,7 @@ use crate::protocol::{
     types::{FileRef, Locations},
 };
 
-use super::{engine::Ask, outcome::Place};
+use super::{ask::Ask, outcome::Place};
 
 /// Reads texts for places, each file once.
 pub(super) struct Reader<'a> {

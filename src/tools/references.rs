@@ -10,8 +10,8 @@ use crate::{
 use super::{
     address::{Address, Aim},
     args::Args,
+    ask::{Ask, Heard},
     cursor,
-    engine::{Ask, Heard},
     kinds::count,
     outcome::{Body, Failure, Outcome, Page, Verdict},
     places::{Reader, fingerprint, sorted},

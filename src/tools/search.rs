@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    engine::{Ask, Heard},
+    ask::{Ask, Heard},
     file::failure,
     outcome::{Code, Failure, ServerVerdict, Verdict},
     short::only_report,
@@ -41,7 +41,7 @@ impl Ask<'_> {
         if targets.is_empty() {
             let entries = self.engine.bound.entries();
             if !entries.is_empty() && entries.iter().all(|entry| entry.def.role == Role::Linter) {
-                return Err(only_report(self, entries.iter()));
+                return Err(only_report(self, &entries.iter().collect::<Vec<_>>()));
             }
             let next = "give file_path, or put a project below the root that langport was started with";
             return Err(failure(Code::Unavailable, "no bound language server speaks a language of this project", next));

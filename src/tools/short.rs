@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    engine::{Ask, Heard},
+    ask::{Ask, Heard},
     file::{File, Serving, failure},
     outcome::{Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
 };
@@ -125,15 +125,16 @@ pub(super) fn no_server(ask: &Ask<'_>, file: &File) -> Failure {
 
 /// Nobody but linters serves a file.
 pub(super) fn only_linters(ask: &Ask<'_>, serving: &Serving) -> Failure {
-    only_report(ask, serving.linters.iter().map(|(entry, _)| entry))
+    only_report(ask, &serving.linters.iter().map(|(entry, _)| entry).collect::<Vec<_>>())
 }
 
 /// Linters have no answer to this; names who has.
-pub(super) fn only_report<'a>(ask: &Ask<'_>, linters: impl Iterator<Item = &'a Arc<Entry>> + Clone) -> Failure {
+pub(super) fn only_report(ask: &Ask<'_>, linters: &[&Arc<Entry>]) -> Failure {
     let engine = ask.engine;
-    let names: Vec<String> = linters.clone().map(|entry| engine.display(entry)).collect();
+    let names: Vec<String> = linters.iter().map(|entry| engine.display(entry)).collect();
     let speaks = |entry: &&Arc<Entry>| {
-        entry.def.role == Role::Primary && linters.clone().any(|linter| linter.def.languages.iter().any(|language| entry.speaks(language)))
+        entry.def.role == Role::Primary
+            && linters.iter().any(|linter| linter.def.languages.iter().any(|language| entry.speaks(language)))
     };
     let able: Vec<String> = engine.registry.all().iter().filter(speaks).map(|entry| engine.display(entry)).collect();
     let next = match able.is_empty() {

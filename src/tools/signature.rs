@@ -7,7 +7,7 @@ use crate::runtime::query::{Answer, Query};
 use super::{
     address::{Address, Aim},
     args::Args,
-    engine::Ask,
+    ask::Ask,
     kinds::count,
     outcome::{Body, Failure, Outcome, Page, SignatureLine},
 };

@@ -17,8 +17,8 @@ use crate::{
 
 use super::{
     args::Args,
+    ask::Ask,
     cursor,
-    engine::Ask,
     file::failure,
     kinds::count,
     outcome::{Body, Code, Fact, Failure, Outcome, Page, ServerVerdict, StatusLine, Verdict},

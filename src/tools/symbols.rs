@@ -12,8 +12,8 @@ use crate::{
 
 use super::{
     args::{Args, invalid},
+    ask::Ask,
     cursor,
-    engine::Ask,
     kinds::{self, count},
     locate::name_in,
     outcome::{Body, Failure, Outcome, Page, SymbolLine},

@@ -7,9 +7,8 @@ use crate::runtime::query::{Answer, Hierarchy, Query};
 use super::{
     address::{Address, Aim},
     args::{Args, invalid},
-    cursor,
-    engine::Ask,
-    kinds,
+    ask::Ask,
+    cursor, kinds,
     outcome::{Body, Failure, Outcome, Page, TreeLine},
     places::{Reader, fingerprint},
 };

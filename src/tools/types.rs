@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::runtime::query::Hierarchy;
 
 use super::{
-    engine::Ask,
+    ask::Ask,
     outcome::{Failure, Outcome},
     tree::{Words, run as tree},
 };

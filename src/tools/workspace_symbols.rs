@@ -6,8 +6,8 @@ use crate::protocol::types::{FileRef, SymbolHit};
 
 use super::{
     args::{Args, invalid},
+    ask::Ask,
     cursor,
-    engine::Ask,
     kinds::{self, count},
     locate::name_near,
     outcome::{Body, Failure, FoundSymbol, Outcome, Page, Verdict},

@@ -1,24 +1,40 @@
-//! `file:` URIs and paths, both ways. `url` does the work: string joining cut paths at `#` and decoded names that
-//! really held a `%`.
+//! `file:` URIs and paths, both ways: the only encoder and the only decoder in the program. `url` does the work: string
+//! joining cut paths at `#` and decoded names that really held a `%`.
 
 use std::path::{Path, PathBuf};
 
 use url::{Host, Url};
 
-/// The path that a `file:` URI names; `None` for another scheme, another machine, or no absolute path.
+/// The path that a `file:` URI names; `None` for another scheme, another machine, or no path that a file can have.
 #[must_use]
 pub fn to_path(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     match url.host() {
-        None | Some(Host::Domain("" | "localhost")) => url.to_file_path().ok(),
+        None | Some(Host::Domain("" | "localhost")) => {
+            url.to_file_path().ok().filter(|path| !path.as_os_str().as_encoded_bytes().contains(&0))
+        }
         Some(_) => None,
     }
 }
 
 /// The `file:` URI of an absolute path; `None` for a relative one.
+///
+/// Brackets and the like are encoded although the URL standard lets them stand: servers with strict parsers (Java's
+/// `URI`) refuse them.
 #[must_use]
 pub fn from_path(path: &Path) -> Option<String> {
-    Url::from_file_path(path).ok().map(String::from)
+    let url = Url::from_file_path(path).ok()?;
+    let mut uri = String::with_capacity(url.as_str().len() + 8);
+    for c in url.as_str().chars() {
+        match c {
+            '[' => uri.push_str("%5B"),
+            ']' => uri.push_str("%5D"),
+            '^' => uri.push_str("%5E"),
+            '|' => uri.push_str("%7C"),
+            c => uri.push(c),
+        }
+    }
+    Some(uri)
 }
 
 #[cfg(test)]
@@ -41,6 +57,7 @@ mod tests {
         check("file://elsewhere/a", &expect!["none"]);
         check("https://localhost/a", &expect!["none"]);
         check("/a", &expect!["none"]);
+        check("file:///a%00b", &expect!["none"]);
     }
 
     proptest! {

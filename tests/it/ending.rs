@@ -20,6 +20,7 @@ trials![
     lif_05_sigint_ends_it,
     lif_05_sighup_ends_it,
     lif_05_a_killed_langport_leaves_nothing,
+    lif_05_a_killed_langport_leaves_nothing_of_the_worst_servers,
     lif_05_servers_that_ignore_everything_are_ended,
     lif_05_grandchildren_are_ended,
     lif_05_a_dead_server_takes_its_grandchildren_along,
@@ -32,6 +33,7 @@ enum Doing {
     Asking,
     Starting,
     WritingToNobody,
+    ShuttingDown,
 }
 
 const ALL: [Doing; 4] = [Doing::Nothing, Doing::Asking, Doing::Starting, Doing::WritingToNobody];
@@ -46,11 +48,13 @@ struct Bare {
 }
 
 impl Bare {
-    fn new(ws: &Workspace, doing: Doing) -> Self {
-        let script = match doing {
-            Doing::Starting => Script::new().on("initialize", [Act::Await(ws.gate("never"))]),
-            _ => Script::new().on("textDocument/definition", [Act::Await(ws.gate("never"))]),
+    fn new(ws: &Workspace, doing: Doing, script: Script) -> Self {
+        let method = match doing {
+            Doing::Starting => "initialize",
+            Doing::ShuttingDown => "shutdown",
+            _ => "textDocument/definition",
         };
+        let script = script.on(method, [Act::Await(ws.gate("never"))]);
         let (mut command, mut logs) = Langport::builder(ws).server(Definition::new("fake", script)).command();
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
@@ -73,6 +77,11 @@ impl Bare {
                 bare.ready(&place);
                 bare.ask(3, "tools/call", json!({"name": "lsp_definition", "arguments": place}));
                 bare.log.wait("textDocument/definition", 1);
+            }
+            Doing::ShuttingDown => {
+                bare.ready(&place);
+                bare.input = None;
+                bare.log.wait("shutdown", 1);
             }
             Doing::WritingToNobody => {
                 bare.ready(&place);
@@ -132,7 +141,7 @@ impl Bare {
 fn matrix(why: &str, codes: &[i32], end: impl Fn(&mut Bare)) {
     for doing in ALL {
         let ws = Workspace::new("//- a.py\nalpha\n");
-        let mut bare = Bare::new(&ws, doing);
+        let mut bare = Bare::new(&ws, doing, Script::new());
         end(&mut bare);
         bare.goes(&format!("{why} while {doing:?}"), codes);
     }
@@ -163,6 +172,22 @@ fn lif_05_sighup_ends_it() {
 
 fn lif_05_a_killed_langport_leaves_nothing() {
     matrix("SIGKILL", &[], |bare| procs::signal(bare.child.id(), libc::SIGKILL));
+}
+
+/// Deaf, with a grandchild in a session of its own and a daemon; whatever langport was about to do with it.
+fn lif_05_a_killed_langport_leaves_nothing_of_the_worst_servers() {
+    for doing in [Doing::Starting, Doing::Nothing, Doing::Asking, Doing::ShuttingDown] {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let script = Script { ignore_term: true, ignore_exit: true, ..Script::new() };
+        let mut bare = Bare::new(&ws, doing, script.on("start", [Act::Grandchild, Act::Daemon]));
+        for sleeper in ["sleep 600", "sleep 700"] {
+            let runs = || procs::marked(&bare.mark).values().any(|c| c.trim_end() == sleeper).then_some(());
+            eventually(sleeper, runs);
+        }
+        assert!(bare.child.try_wait().unwrap().is_none(), "langport still runs while {doing:?}");
+        procs::signal(bare.child.id(), libc::SIGKILL);
+        bare.goes(&format!("SIGKILL, the worst server, while {doing:?}"), &[]);
+    }
 }
 
 fn lif_05_servers_that_ignore_everything_are_ended() {

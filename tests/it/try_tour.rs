@@ -4,7 +4,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use serde_json::json;
@@ -30,6 +30,7 @@ trials![
     what_nobody_serves_is_told,
     what_is_missing_is_told_and_nothing_runs,
     what_is_missing_is_installed_when_asked_for,
+    a_signal_ends_it_tidily,
 ];
 
 /// What a tour printed and left.
@@ -42,6 +43,11 @@ struct Seen {
 /// Runs `langport try` on the workspace. `path` is the whole PATH.
 #[track_caller]
 fn tour(ws: &Workspace, flags: &[&str], path: &str) -> Seen {
+    end(ws, start(ws, flags, path))
+}
+
+#[track_caller]
+fn start(ws: &Workspace, flags: &[&str], path: &str) -> Child {
     let home = ws.home();
     let temp = home.join("tmp");
     fs::create_dir_all(&temp).unwrap();
@@ -51,7 +57,14 @@ fn tour(ws: &Workspace, flags: &[&str], path: &str) -> Seen {
     for (name, folder) in [("CONFIG", "config"), ("STATE", "state"), ("DATA", "data")] {
         command.env(format!("LANGPORT_{name}_DIR"), home.join(folder));
     }
-    let done = command.stdin(Stdio::null()).output().unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits for its end; proves that nothing is left.
+#[track_caller]
+fn end(ws: &Workspace, child: Child) -> Seen {
+    let temp = ws.home().join("tmp");
+    let done = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let seen = Seen { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) };
     assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "the copy stays\n{}", seen.out);
@@ -167,7 +180,7 @@ fn a_server_that_dies_fails_the_tour() {
     serve(&ws, "python", Script::new().on("start", [Act::Stderr("no such thing".into(), 1), Act::Exit(3)]));
     let seen = tour(&ws, &[], "");
     assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
-    in_order(&seen.out, &["> lsp_symbols", "· fake", "no such thing", "not as it should be:\n", "was not answered"]);
+    in_order(&seen.out, &["> lsp_symbols", "· fake", "not as it should be:\n", "was not answered"]);
     assert!(!seen.out.contains("In a copy"), "{}", seen.out);
 }
 
@@ -235,4 +248,18 @@ fn npm(ws: &Workspace) -> String {
     fs::write(folder.join("npm"), script).unwrap();
     fs::set_permissions(folder.join("npm"), fs::Permissions::from_mode(0o755)).unwrap();
     folder.to_string_lossy().into_owned()
+}
+
+fn a_signal_ends_it_tidily() {
+    let ws = Workspace::new("//- a.c\nclass Cart\n");
+    // In the copy, where there is something to be left behind.
+    let hold = vec![Act::Await(ws.gate("never")), Act::Default];
+    let script = Script::new().pull().each("textDocument/diagnostic", [vec![Act::Default], hold]);
+    let log = serve(&ws, "c", script);
+    let child = start(&ws, &[], "");
+    log.wait("textDocument/diagnostic", 3);
+    procs::signal(child.id(), libc::SIGINT);
+    let seen = end(&ws, child);
+    assert_eq!(seen.code, Some(130), "{}{}", seen.out, seen.err);
+    in_order(&seen.out, &["> lsp_references", "In a copy"]);
 }

@@ -1,6 +1,7 @@
 //! Makes tool calls as an agent does, and shows each with its answer and how long it took.
 
 use std::{
+    future::Future,
     io::{self, IsTerminal, Write},
     path::Path,
     sync::Arc,
@@ -9,6 +10,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     cli::{
@@ -103,7 +105,18 @@ impl Agent {
         })
     }
 
-    /// Stops the servers.
+    /// Goes on until the end of `work`, or until somebody wants it to stop.
+    pub(super) async fn until<T>(&self, stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = work => Some(done),
+            () = stop.cancelled() => {
+                clear();
+                None
+            }
+        }
+    }
+
+    /// Stops the servers, in the way in which they can tidy up.
     pub(super) async fn leave(self) {
         self.langport.engine.shutdown().await;
     }

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::Context;
 use serde_json::json;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     agent::{self, Agent, Made, Went},
@@ -34,6 +35,7 @@ pub(super) async fn make_and_mend(
     language: &Language,
     end: Instant,
     tally: &mut Tally,
+    stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let errors = errors()?;
     let Some(line) = errors.get(&language.id) else {
@@ -50,9 +52,9 @@ pub(super) async fn make_and_mend(
     let left_out = if copy.left_out > 0 { format!(", {} left out", copy.left_out) } else { String::new() };
     out::print(&format!("\nIn a copy ({} files{left_out}), which is removed at the end:\n", copy.files))?;
     let agent = Agent::new(copy.root(), end)?;
-    let done = in_copy(&agent, &copy, &shown(root, file), line, tally).await;
+    let done = agent.until(stop, in_copy(&agent, &copy, &shown(root, file), line, tally)).await;
     agent.leave().await;
-    done
+    done.unwrap_or(Ok(()))
 }
 
 async fn in_copy(agent: &Agent, copy: &Copy, name: &str, line: &str, tally: &mut Tally) -> anyhow::Result<()> {

@@ -31,7 +31,7 @@ const SCAN: std::time::Duration = std::time::Duration::from_secs(30);
 /// Kinds of symbols that have members.
 const TYPES: &[&str] = &["class", "interface", "struct", "enum", "module", "namespace", "object", "type"];
 /// An outline of this worth ends the search for a better one.
-const GOOD: usize = 16;
+const GOOD: usize = 24;
 
 /// A tour of one project.
 pub(super) struct Tour<'a> {
@@ -155,7 +155,7 @@ pub(super) fn shown(root: &Path, file: &Path) -> String {
 /// How much an outline shows: its symbols, and above all what types have inside.
 fn worth(made: &Made) -> usize {
     let members: usize = outermost(lines(made)).iter().map(|(members, _)| *members).sum();
-    lines(made).len().min(20) + 2 * members.min(20)
+    lines(made).len().min(10) + 2 * members.min(20)
 }
 
 /// The outermost symbols of an outline, the types with most members first.

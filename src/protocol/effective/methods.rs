@@ -1,7 +1,9 @@
 //! The requests whose support langport looks up, and where servers declare them.
 
+use lsp_types::request::{self, Request};
+
 macro_rules! methods {
-    ($($variant:ident, $name:literal, $pointer:literal;)*) => {
+    ($($variant:ident, $request:ty, $pointer:literal;)*) => {
         /// A request that a server may or may not answer.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Method { $($variant,)* }
@@ -11,7 +13,7 @@ macro_rules! methods {
 
             /// The method under which it is registered; hierarchies register their `prepare…` request.
             pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
+                match self { $(Self::$variant => <$request as Request>::METHOD,)* }
             }
 
             /// Where it stands in the server's static capabilities, as a JSON pointer.
@@ -23,22 +25,22 @@ macro_rules! methods {
 }
 
 methods! {
-    Diagnostic, "textDocument/diagnostic", "/diagnosticProvider";
-    Hover, "textDocument/hover", "/hoverProvider";
-    Completion, "textDocument/completion", "/completionProvider";
-    SignatureHelp, "textDocument/signatureHelp", "/signatureHelpProvider";
-    Definition, "textDocument/definition", "/definitionProvider";
-    Declaration, "textDocument/declaration", "/declarationProvider";
-    TypeDefinition, "textDocument/typeDefinition", "/typeDefinitionProvider";
-    Implementation, "textDocument/implementation", "/implementationProvider";
-    References, "textDocument/references", "/referencesProvider";
-    DocumentSymbol, "textDocument/documentSymbol", "/documentSymbolProvider";
-    WorkspaceSymbol, "workspace/symbol", "/workspaceSymbolProvider";
-    CallHierarchy, "textDocument/prepareCallHierarchy", "/callHierarchyProvider";
-    TypeHierarchy, "textDocument/prepareTypeHierarchy", "/typeHierarchyProvider";
-    Rename, "textDocument/rename", "/renameProvider";
-    CodeAction, "textDocument/codeAction", "/codeActionProvider";
-    Formatting, "textDocument/formatting", "/documentFormattingProvider";
-    RangeFormatting, "textDocument/rangeFormatting", "/documentRangeFormattingProvider";
-    WillRenameFiles, "workspace/willRenameFiles", "/workspace/fileOperations/willRename";
+    Diagnostic, request::DocumentDiagnosticRequest, "/diagnosticProvider";
+    Hover, request::HoverRequest, "/hoverProvider";
+    Completion, request::Completion, "/completionProvider";
+    SignatureHelp, request::SignatureHelpRequest, "/signatureHelpProvider";
+    Definition, request::GotoDefinition, "/definitionProvider";
+    Declaration, request::GotoDeclaration, "/declarationProvider";
+    TypeDefinition, request::GotoTypeDefinition, "/typeDefinitionProvider";
+    Implementation, request::GotoImplementation, "/implementationProvider";
+    References, request::References, "/referencesProvider";
+    DocumentSymbol, request::DocumentSymbolRequest, "/documentSymbolProvider";
+    WorkspaceSymbol, request::WorkspaceSymbolRequest, "/workspaceSymbolProvider";
+    CallHierarchy, request::CallHierarchyPrepare, "/callHierarchyProvider";
+    TypeHierarchy, request::TypeHierarchyPrepare, "/typeHierarchyProvider";
+    Rename, request::Rename, "/renameProvider";
+    CodeAction, request::CodeActionRequest, "/codeActionProvider";
+    Formatting, request::Formatting, "/documentFormattingProvider";
+    RangeFormatting, request::RangeFormatting, "/documentRangeFormattingProvider";
+    WillRenameFiles, request::WillRenameFiles, "/workspace/fileOperations/willRename";
 }

@@ -1,5 +1,5 @@
 //! `textDocument/signatureHelp`. A parameter's label is text, or two offsets into the signature's label, which LSP
-//! counts in UTF-16 whatever encoding was agreed on.
+//! counts in UTF-16 whatever encoding was agreed on, and some servers in another unit.
 
 use serde::de::{MapAccess, SeqAccess};
 
@@ -94,7 +94,8 @@ impl<'de> Shape<'de> for SignatureShape {
             }
         }
         let Some(label) = label else { return Ok(Some(None)) };
-        signature.parameters = labels.into_iter().map(|parameter| parameter.within(&label)).collect();
+        let unit = unit_of(&label, &labels);
+        signature.parameters = labels.into_iter().map(|parameter| parameter.within(&label, unit)).collect();
         signature.label = label;
         Ok(Some(Some(signature)))
     }
@@ -106,18 +107,65 @@ enum Label {
     Offsets(u32, u32),
 }
 
+/// How far a character moves an offset.
+type Unit = fn(char) -> usize;
+
+/// LSP's own first; ty counts bytes, others code points.
+const UNITS: [Unit; 3] = [char::len_utf16, char::len_utf8, |_| 1];
+
+/// The first unit in which every offset falls where a parameter can begin or end.
+fn unit_of(label: &str, labels: &[Label]) -> Unit {
+    if label.is_ascii() {
+        return UNITS[0];
+    }
+    let fits = |unit: &Unit| {
+        labels.iter().all(|parameter| match parameter {
+            Label::Text(_) => true,
+            Label::Offsets(start, end) => {
+                let (start, end) = (byte(label, *start, *unit), byte(label, *end, *unit));
+                start < end && is_parameter(&label[..start], &label[start..end], &label[end..])
+            }
+        })
+    };
+    UNITS.into_iter().find(fits).unwrap_or(UNITS[0])
+}
+
+/// Whether a part of a label can be a parameter: no half words, no blanks or commas at its ends, no bracket alone.
+fn is_parameter(before: &str, part: &str, after: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let whole = !before.ends_with(word) && !after.starts_with(word);
+    let mut open = 0_i32;
+    let balanced = part.chars().all(|c| {
+        open += match c {
+            '(' | '[' | '{' => 1,
+            ')' | ']' | '}' => -1,
+            _ => 0,
+        };
+        open >= 0
+    });
+    let edge = |c: char| c.is_whitespace() || c == ',';
+    whole && balanced && open == 0 && !part.starts_with(edge) && !part.ends_with(edge)
+}
+
+/// Where in the label an offset is; past its end: the end.
+fn byte(label: &str, offset: u32, unit: Unit) -> usize {
+    let mut units = 0;
+    for (at, c) in label.char_indices() {
+        if units >= offset as usize {
+            return at;
+        }
+        units += unit(c);
+    }
+    label.len()
+}
+
 impl Label {
-    fn within(self, label: &str) -> String {
+    fn within(self, label: &str, unit: Unit) -> String {
         match self {
             Self::Text(text) => text,
             Self::Offsets(start, end) => {
-                let mut units = 0;
-                let inside = |c: &char| {
-                    let here = units;
-                    units += c.len_utf16() as u64;
-                    here >= u64::from(start) && here < u64::from(end)
-                };
-                label.chars().filter(inside).collect()
+                let start = byte(label, start, unit);
+                label[start..byte(label, end, unit).max(start)].to_owned()
             }
         }
     }

@@ -89,6 +89,34 @@ fn the_offer() {
     "#]].assert_eq(&shown);
 }
 
+/// A key that LSP does not have, or a value of the wrong type, would be lost or refused on the way through the types.
+#[test]
+fn the_offer_is_of_lsp_s_shape() {
+    let offered = client_capabilities(None);
+    let typed: lsp_types::ClientCapabilities = serde_json::from_value(offered.clone()).unwrap();
+    let mut lost = Vec::new();
+    missing("", &offered, &serde_json::to_value(typed).unwrap(), &mut lost);
+    expect![[r#"
+        /textDocument/diagnostic/relatedInformation
+        /textDocument/diagnostic/tagSupport/valueSet
+        /workspace/diagnostics/refreshSupport
+    "#]]
+    // LSP 3.17 and 3.18 have these three; the types are older.
+    .assert_eq(&lost.into_iter().map(|key: String| key + "\n").collect::<String>());
+}
+
+fn missing(name: &str, offered: &Value, kept: &Value, lost: &mut Vec<String>) {
+    match offered {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                missing(&format!("{name}/{key}"), value, &kept[key], lost);
+            }
+        }
+        value if value != kept => lost.push(name.to_owned()),
+        _ => {}
+    }
+}
+
 #[test]
 fn definitions_add_to_the_offer() {
     let extra =

@@ -109,10 +109,17 @@ impl Running {
         self.stderr.take()
     }
 
-    /// How the server ended, once it has.
+    /// How the server ended, if it has.
     #[must_use]
-    pub fn exited(&self) -> watch::Receiver<Option<Exit>> {
-        self.exited.clone()
+    pub fn exit(&self) -> Option<Exit> {
+        *self.exited.borrow()
+    }
+
+    /// How the server ended, if it does within `longest`.
+    pub async fn ended(&self, longest: Duration) -> Option<Exit> {
+        let mut exited = self.exited.clone();
+        tokio::time::timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
+        self.exit()
     }
 
     /// Asks the server's group to end (SIGTERM), gives it `grace`, then kills what is left. Returns when all are gone.

@@ -33,7 +33,7 @@ async fn pipes_environment_and_exit() {
     assert!(running.take_stdin().is_none());
     let out = text(&mut running.take_stdout().unwrap()).await;
     let err = text(&mut running.take_stderr().unwrap()).await;
-    let exit = *running.exited().wait_for(Option::is_some).await.unwrap();
+    let exit = running.ended(Duration::from_secs(20)).await.unwrap();
     expect![[r#"
         x hello
         | GREETING PATH PWD  | Some(Exit { code: Some(3), signal: None })"#]]
@@ -47,7 +47,7 @@ async fn both_pipes_full_do_not_block_the_start_or_the_end() {
     running.take_stdout().unwrap().read_exact(&mut byte).await.unwrap();
     running.take_stderr().unwrap().read_exact(&mut byte).await.unwrap();
     running.stop(Duration::ZERO).await;
-    assert!(running.exited().borrow().is_some());
+    assert!(running.exit().is_some());
 }
 
 #[tokio::test]
@@ -58,10 +58,10 @@ async fn stop_asks_first_and_then_kills_what_ignores_it() {
         running.stdout.as_mut().unwrap().read_exact(&mut [0; 3]).await.unwrap();
     }
     polite.stop(Duration::from_secs(5)).await;
-    assert_eq!(*polite.exited().borrow(), Some(Exit { code: Some(5), signal: None }));
+    assert_eq!(polite.exit(), Some(Exit { code: Some(5), signal: None }));
     let mut out = deaf.take_stdout().unwrap();
     deaf.stop(Duration::from_millis(20)).await;
-    assert_eq!(*deaf.exited().borrow(), Some(Exit { code: None, signal: Some(9) }));
+    assert_eq!(deaf.exit(), Some(Exit { code: None, signal: Some(9) }));
     // The end of the pipe proves that the grandchild, which had it too, is gone.
     assert_eq!(text(&mut out).await, "");
 }

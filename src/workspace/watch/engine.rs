@@ -12,14 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::inotify::ReadFlags;
 
 use super::Kind;
+use super::facts::REPORTED;
 use super::log::Log;
 use super::names::Names;
 use super::queue::{self, Queue, Raw};
 use super::rules::Rules;
 pub(super) use look::{Round, Visit};
-
-/// How many ends are reported at most when a folder goes with all that is in it.
-const REPORTED: usize = 2_000;
 
 /// The state behind the event thread.
 #[derive(Debug)]

@@ -1,18 +1,19 @@
 //! What changed in the workspace, whoever changed it: a bounded log of changes, and a barrier which proves that
-//! everything that had happened is in it. Works by inotify; on other systems there are no events, and callers look for
+//! everything that had happened is in it. Where there are no events that can be relied upon, callers look for
 //! themselves.
 
 #[cfg(target_os = "linux")]
 mod engine;
+mod facts;
 mod log;
-#[cfg(target_os = "linux")]
 mod names;
+mod portable;
 #[cfg(target_os = "linux")]
 mod queue;
-#[cfg(target_os = "linux")]
 mod rules;
 #[cfg(target_os = "linux")]
 mod service;
+mod source;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests;
@@ -25,6 +26,8 @@ use tokio::sync::watch;
 
 use crate::workspace::roots::Roots;
 use log::Log;
+pub use source::Source;
+use source::{Events, Feed};
 
 /// What became of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,6 +90,18 @@ pub enum State {
     },
 }
 
+impl State {
+    /// How it stands when everything has been looked through.
+    fn settled(folders: usize, blind: Option<&String>, root_gone: bool, limit: Option<&String>) -> State {
+        match (blind, limit) {
+            (Some(why), _) => State::NoEvents { why: why.clone() },
+            (None, _) if root_gone => State::NoEvents { why: "a root of the workspace is gone".to_owned() },
+            (None, Some(why)) => State::Exhausted { folders, why: why.clone() },
+            (None, None) => State::Watching { folders },
+        }
+    }
+}
+
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -105,6 +120,7 @@ impl std::fmt::Display for State {
 pub struct Options {
     /// False: watch nothing.
     pub events: bool,
+    pub source: Source,
     /// More folders to leave out, in the words of a `.gitignore` at each root; `!` takes back what git ignores.
     pub ignore: Vec<String>,
     /// How many folders are watched at most.
@@ -113,7 +129,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { events: true, ignore: Vec::new(), max_folders: 50_000 }
+        Options { events: true, source: Source::default(), ignore: Vec::new(), max_folders: 50_000 }
     }
 }
 
@@ -124,8 +140,7 @@ pub struct Watcher {
     head: watch::Sender<u64>,
     state: watch::Sender<State>,
     roots: Vec<PathBuf>,
-    #[cfg(target_os = "linux")]
-    service: Option<service::Service>,
+    events: Events,
 }
 
 impl Watcher {
@@ -135,42 +150,18 @@ impl Watcher {
         let roots: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
         let log = Arc::new(Mutex::new(Log::new(log::RECORDS)));
         let (head, state) = (watch::Sender::new(0), watch::Sender::new(State::SettingUp { folders: 0 }));
-        #[cfg(target_os = "linux")]
-        let service = if options.events {
-            service::Service::start(&roots, options, Arc::clone(&log), head.clone(), state.clone())
-                .inspect_err(|error| {
-                    // EMFILE stands for the user's limit of instances here.
-                    let why = format!("{error} (see fs.inotify.max_user_instances)");
-                    state.send_replace(State::NoEvents { why });
-                })
-                .ok()
-        } else {
-            None
-        };
-        #[cfg(not(target_os = "linux"))]
-        state.send_replace(State::NoEvents { why: "this system is not supported".into() });
-        if !options.events {
-            state.send_replace(State::NoEvents { why: "it is switched off".into() });
-        }
-        Arc::new(Watcher {
-            log,
-            head,
-            state,
-            roots,
-            #[cfg(target_os = "linux")]
-            service,
-        })
+        let feed = Feed { log: Arc::clone(&log), head: head.clone(), state: state.clone() };
+        let events = Events::start(&roots, options, feed).unwrap_or_else(|why| {
+            state.send_replace(State::NoEvents { why });
+            Events::None
+        });
+        Arc::new(Watcher { log, head, state, roots, events })
     }
 
     /// Waits until everything that has happened so far is in the log. Callers at the same time share the wait. After
     /// the kernel has dropped events, it also waits for the look through all folders that makes it good.
     pub async fn barrier(&self, deadline: Duration) -> Barrier {
-        #[cfg(target_os = "linux")]
-        if let Some(service) = &self.service {
-            return service.barrier(deadline).await;
-        }
-        let _ = deadline;
-        Barrier::NoEvents
+        self.events.barrier(deadline).await
     }
 
     /// The newest position: what happened before it is of no interest to who begins now.
@@ -205,25 +196,13 @@ impl Watcher {
     /// Are changes of this file, existing or not, reported at present? False where it cannot be told at once.
     #[must_use]
     pub fn covers(&self, path: &Path) -> bool {
-        #[cfg(target_os = "linux")]
-        if let Some(service) = &self.service {
-            return service.covers(path);
-        }
-        let _ = path;
-        false
+        self.events.covers(path)
     }
 
     /// Watches an ignored folder too, with everything below it. False outside the roots, and if there is no such
     /// folder. Looks through it: for a thread that may block.
     pub fn also(&self, folder: &Path) -> bool {
-        if !self.roots.iter().any(|root| folder.starts_with(root)) {
-            return false;
-        }
-        #[cfg(target_os = "linux")]
-        if let Some(service) = &self.service {
-            return service.exempt(folder);
-        }
-        false
+        self.roots.iter().any(|root| folder.starts_with(root)) && self.events.exempt(folder)
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

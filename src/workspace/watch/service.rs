@@ -16,14 +16,14 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::sync::watch;
 
 use super::engine::{Engine, Round};
+use super::facts::{TICK_NS, without_events};
 use super::log::Log;
 use super::queue::Queue;
 use super::rules::Rules;
+use super::source::Feed;
 use super::{Barrier, Options, State};
 use crate::sys::files;
 
-/// What a clock of the file system may lag behind ours.
-const TICK_NS: i128 = 20_000_000;
 /// Room for some thousand events.
 const BUFFER: usize = 64 << 10;
 
@@ -56,13 +56,8 @@ struct Shared {
 }
 
 impl Service {
-    pub(super) fn start(
-        roots: &[PathBuf],
-        options: &Options,
-        log: Arc<Mutex<Log>>,
-        head: watch::Sender<u64>,
-        state: watch::Sender<State>,
-    ) -> io::Result<Service> {
+    pub(super) fn start(roots: &[PathBuf], options: &Options, feed: Feed) -> io::Result<Service> {
+        let Feed { log, head, state } = feed;
         let queue = Arc::new(Queue::open()?);
         let engine = Engine::new(Arc::clone(&queue), Arc::clone(&log), roots, options.max_folders);
         let shared = Arc::new(Shared {
@@ -255,42 +250,11 @@ impl Shared {
 
     /// Says how it stands when everything has been looked through.
     fn settle(&self, engine: &Engine) {
-        let folders = engine.folders();
-        let why = self
-            .blind
-            .get()
-            .cloned()
-            .or_else(|| engine.root_gone.then(|| "a root of the workspace is gone".to_owned()));
-        let state = match (why, &engine.limit) {
-            (Some(why), _) => State::NoEvents { why },
-            (None, Some(why)) => State::Exhausted { folders, why: why.clone() },
-            (None, None) => State::Watching { folders },
-        };
+        let state = State::settled(engine.folders(), self.blind.get(), engine.root_gone, engine.limit.as_ref());
         self.state.send_if_modified(|known| {
             let differs = *known != state;
             *known = state;
             differs
         });
     }
-}
-
-/// The kind of a file system whose changes do not all come through this kernel.
-fn without_events(path: &Path) -> Option<String> {
-    const KINDS: &[(u64, &str)] = &[
-        (0x6969, "NFS"),
-        (0x0102_1997, "9p"),
-        (0x6573_5546, "FUSE"),
-        (0x6a65_6a63, "virtiofs"),
-        (0x517B, "SMB"),
-        (0xFE53_4D42, "SMB"),
-        (0xFF53_4D42, "CIFS"),
-        (0x5346_414F, "AFS"),
-        (0x00C3_6400, "Ceph"),
-        (0x0BD0_0BD0, "Lustre"),
-        (0x786F_4256, "VirtualBox shared folder"),
-        (0xBACB_ACBC, "VMware shared folder"),
-    ];
-    let kind = u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()? & 0xFFFF_FFFF;
-    let name = KINDS.iter().find(|(magic, _)| *magic == kind)?.1;
-    Some(format!("{} is on {name}, which does not report all changes", path.display()))
 }

@@ -141,6 +141,16 @@ impl Fake {
                     .status();
                 self.event("grandchild", json!(child.is_ok()));
             }
+            Act::Daemon => {
+                // The session's leader ends before its child does, which no group and no parent leads to then.
+                let child = std::process::Command::new("setsid")
+                    .args(["-f", "sh", "-c", "trap '' HUP INT TERM; cd /; sleep 700 & exit"])
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .status();
+                self.event("daemon", json!(child.is_ok()));
+            }
             Act::Publish => self.publish(params, true),
         }
         true

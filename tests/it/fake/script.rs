@@ -67,6 +67,8 @@ pub(crate) enum Act {
     StopReading,
     /// Starts a process in a session of its own which outlives its parent.
     Grandchild,
+    /// Starts a daemon: forked twice, in a session of its own, deaf to every polite signal.
+    Daemon,
     /// Publishes for the document of the message as the script's `publish` says.
     Publish,
 }

@@ -1,4 +1,5 @@
-//! Flask 3.1.3 as it comes from the registry, its dependencies in a virtual environment that is passed on as data.
+//! Flask 3.1.3 as it comes from the registry, its dependencies in a virtual environment that is passed on as data; and
+//! that it is no more than data.
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ needs! {
     [Pyright, Flask] => pyright_reads_flask;
     [Ty, Flask] => ty_reads_flask;
     [Ruff, Flask] => ruff_reads_flask;
+    [Pyright, Ty, Ruff] => nothing_in_an_environment_is_run;
 }
 
 const APP: &str = "src/flask/app.py";
@@ -35,7 +37,10 @@ fn in_environment(answer: &Answer, end: &str) {
     assert_eq!(places.len(), 1, "{answer}");
     let (path, line, column) = &places[0];
     let place = format!("{path}:{line}:{column}");
-    assert!(place.contains("venv/lib/python") && place.ends_with(&format!("site-packages/{end}")), "{end} expected in\n{answer}");
+    assert!(
+        place.contains("venv/lib/python") && place.ends_with(&format!("site-packages/{end}")),
+        "{end} expected in\n{answer}"
+    );
 }
 
 /// What both type checkers say alike.
@@ -58,10 +63,17 @@ fn alike(lp: &Langport, server: &str) {
         ],
     );
     flag.contains("28:5 definition  def get_debug_flag() -> bool:");
-    lp.hover(&named(HELPERS, 577, "get_root_path")).contains("def get_root_path(import_name: str) -> str").contains("Find the root path of a package");
+    lp.hover(&named(HELPERS, 577, "get_root_path"))
+        .contains("def get_root_path(import_name: str) -> str")
+        .contains("Find the root path of a package");
     let signature = lp.tool("signature", &json!({"file_path": HELPERS, "line": 573, "column": 9}));
-    signature.contains("(«directory: PathLike[str] | str», path: PathLike[str] | str, environ: ").contains("Send a file from within a directory");
-    places_are(&lp.tool("workspace_symbols", &json!({"query": "send_from_directory", "kind": "function"})), &["src/flask/helpers.py:533:5"]);
+    signature
+        .contains("(«directory: PathLike[str] | str», path: PathLike[str] | str, environ: ")
+        .contains("Send a file from within a directory");
+    places_are(
+        &lp.tool("workspace_symbols", &json!({"query": "send_from_directory", "kind": "function"})),
+        &["src/flask/helpers.py:533:5"],
+    );
     let callers = lp.tool("calls", &json!({"file_path": HELPERS, "symbol": "get_debug_flag", "depth": 2}));
     tree_is(
         &callers,
@@ -78,12 +90,21 @@ fn alike(lp: &Langport, server: &str) {
             "get_debug_flag/run_command src/flask/cli.py:943:5 at 981",
         ],
     );
-    let callees = lp.tool("calls", &json!({"file_path": HELPERS, "symbol": "send_from_directory", "direction": "outgoing"}));
-    callees.says(&format!("fresh · {server} · 2 callees")).contains("_prepare_send_file_kwargs  src/flask/helpers.py:394:5  at 573");
+    let callees =
+        lp.tool("calls", &json!({"file_path": HELPERS, "symbol": "send_from_directory", "direction": "outgoing"}));
+    callees
+        .says(&format!("fresh · {server} · 2 callees"))
+        .contains("_prepare_send_file_kwargs  src/flask/helpers.py:394:5  at 573");
     callees.contains("site-packages/werkzeug/utils.py:531:5  at 572");
     let outline = lp.tool("symbols", &json!({"file_path": HELPERS, "depth": 1}));
-    let functions: Vec<String> = outline.body().lines().map(|line| line.trim().split("  ").next().unwrap_or_default().to_owned()).collect();
-    for function in ["28 function get_debug_flag", "195 function url_for", "533 function send_from_directory", "635 function _split_blueprint_path"] {
+    let functions: Vec<String> =
+        outline.body().lines().map(|line| line.trim().split("  ").next().unwrap_or_default().to_owned()).collect();
+    for function in [
+        "28 function get_debug_flag",
+        "195 function url_for",
+        "533 function send_from_directory",
+        "635 function _split_blueprint_path",
+    ] {
         assert!(functions.iter().any(|own| own == function), "{function} expected in\n{outline}");
     }
 }
@@ -99,14 +120,20 @@ fn pyright_reads_flask() {
     let ws = servers::flask_project();
     let lp = started(&ws, Need::Pyright);
     let app = lp.diagnostics(APP);
-    app.verdict_is("fresh").contains("· pyright · 2 errors").contains("src/flask/app.py:218:5").contains("src/flask/app.py:995:18");
+    app.verdict_is("fresh")
+        .contains("· pyright · 2 errors")
+        .contains("src/flask/app.py:218:5")
+        .contains("src/flask/app.py:995:18");
     app.contains("reportIncompatibleVariableOverride").contains("src/flask/sansio/app.py:280:5  Overridden symbol");
     // An extra that is not installed: the only import that cannot be resolved.
     app.contains("Import \"asgiref.sync\" could not be resolved");
     lp.diagnostics(HELPERS).says("fresh · pyright · no problems");
     alike(&lp, "pyright");
     let members = lp.tool("completions", &json!({"file_path": HELPERS, "line": 268, "column": 29}));
-    members.says("fresh · pyright · 10 completions, more when more is typed").contains("  redirect  method").contains("  root_path  variable");
+    members
+        .says("fresh · pyright · 10 completions, more when more is typed")
+        .contains("  redirect  method")
+        .contains("  root_path  variable");
     lp.tool("types", &json!({"file_path": APP, "symbol": "Flask"})).fails("unsupported").contains("pyright");
 }
 
@@ -116,8 +143,8 @@ fn ty_reads_flask() {
     let app = lp.diagnostics(APP);
     app.verdict_is("fresh").contains("· ty · 29 errors, 2 warnings").contains("asgiref.sync");
     let expected = [
-        218, 359, 361, 412, 413, 414, 418, 419, 420, 500, 723, 742, 876, 892, 901, 961, 964, 995, 1110, 1195, 1199, 1199, 1201, 1201,
-        1225, 1226, 1227, 1236, 1311, 1328, 1362,
+        218, 359, 361, 412, 413, 414, 418, 419, 420, 500, 723, 742, 876, 892, 901, 961, 964, 995, 1110, 1195, 1199,
+        1199, 1201, 1201, 1225, 1226, 1227, 1236, 1311, 1328, 1362,
     ];
     assert_eq!(lines(&app, APP), expected, "in the answer\n{app}");
     let helpers = lp.diagnostics(HELPERS);
@@ -161,4 +188,34 @@ fn ruff_reads_flask() {
     let added = lp.diagnostics(HELPERS);
     let moved = [helpers[0], "src/flask/helpers.py:5:8", "src/flask/helpers.py:415:20"];
     places_are(added.says("fresh · ruff · 3 warnings").contains("`json` imported but unused"), &moved);
+}
+
+/// A repository may bring an environment whose programs are its own.
+fn nothing_in_an_environment_is_run() {
+    let cfg = "home = /usr/bin\nversion = 3.11.2\n";
+    let program = "#!/bin/sh\ntouch \"$(dirname \"$0\")/../../ran-$(basename \"$0\")\"\n";
+    for need in [Need::Pyright, Need::Ty, Need::Ruff] {
+        let ws = Workspace::new(
+            "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- use.py\nfrom dep import answer\n\nprint(answer(1))\n",
+        );
+        ws.write(".venv/pyvenv.cfg", cfg);
+        ws.write(
+            ".venv/lib/python3.11/site-packages/dep.py",
+            "def answer(question: int) -> int:\n    return question\n",
+        );
+        for name in ["python", "python3", "python3.11", "pyright-langserver", "ty", "ruff", "node"] {
+            let path = format!(".venv/bin/{name}");
+            ws.write(&path, program);
+            std::fs::set_permissions(ws.path(&path), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let lp = start(&ws, &[need]);
+        lp.diagnostics("use.py").says(&format!("fresh · {} · no problems", need.name()));
+        if need != Need::Ruff {
+            lp.hover(&named("use.py", 3, "answer")).verdict_is("fresh").contains("def answer(question: int) -> int");
+            in_environment(&lp.tool("definition", &named("use.py", 3, "answer")), "dep.py:1:5");
+        }
+        drop(lp);
+        let ran: Vec<_> = std::fs::read_dir(ws.root()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert!(!ran.iter().any(|name| name.to_string_lossy().starts_with("ran-")), "{}: {ran:?}", need.name());
+    }
 }

@@ -15,7 +15,11 @@ needs! {
 /// The process of the only running server, as `lsp_status` shows it.
 fn pid(lp: &Langport) -> u32 {
     let status = lp.tool("status", &json!({}));
-    let pid = status.text.split("pid: ").nth(1).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    let pid = status
+        .text
+        .split("pid: ")
+        .nth(1)
+        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
     pid.unwrap_or_else(|| panic!("a pid in\n{status}"))
 }
 
@@ -44,7 +48,8 @@ fn lif_01_pyright_is_killed() {
     ws.write("shop/checkout.py", &text.replace("\"1\")", "1)"));
     lp.diagnostics("shop/checkout.py").says("fresh · pyright · no problems");
     ws.write("shop/late.py", "from shop.cart import Cart\n\nCart().total()\n");
-    lp.tool("references", &json!({"file_path": "shop/cart.py", "symbol": "Cart/total"})).contains("4 references in 4 files");
+    lp.tool("references", &json!({"file_path": "shop/cart.py", "symbol": "Cart/total"}))
+        .contains("4 references in 4 files");
     // Killed while it has a question.
     let asked = lp.call("lsp_diagnostics", &json!({"file_path": "shop/greetings.py"}));
     kill(pid(&lp));

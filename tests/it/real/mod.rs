@@ -1,5 +1,6 @@
 //! What real servers say: pyright, ty and ruff as langport itself installs them, on the example project and on Flask,
-//! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code.
+//! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
+//! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
 mod definitions;
 mod flask;
@@ -89,7 +90,10 @@ pub(crate) fn not_run() -> Vec<String> {
             reasons.entry(missing).or_default().push(need.name());
         }
     }
-    reasons.into_iter().map(|(missing, names)| format!("not run: the tests with {} ({missing})", names.join(", "))).collect()
+    reasons
+        .into_iter()
+        .map(|(missing, names)| format!("not run: the tests with {} ({missing})", names.join(", ")))
+        .collect()
 }
 
 /// langport with these servers and no others, with waits that a loaded machine can keep.
@@ -170,6 +174,8 @@ fn places_are(answer: &Answer, words: &[&str]) {
 /// Requires the body, line by line, without the common indentation.
 #[track_caller]
 fn body_is(answer: &Answer, body: &str) {
-    let lines = |text: &str| text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end().to_owned()).collect::<Vec<_>>();
+    let lines = |text: &str| {
+        text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end().to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(lines(&answer.body()), body.lines().map(str::to_owned).collect::<Vec<_>>(), "in the answer\n{answer}");
 }

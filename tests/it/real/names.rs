@@ -14,10 +14,15 @@ const NAMES: [&str; 9] = ["a b", "#work", "[slug]", "50%", "a%20b", "naïve", "�
 
 /// Each name as a folder and as a file in it, below a root that has all of them in its own name.
 fn uri_01_pyright() {
-    let ws = Workspace::named("a b #work [slug] 50% a%20b naïve 日本 (auth) q?x", "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n");
+    let ws = Workspace::named(
+        "a b #work [slug] 50% a%20b naïve 日本 (auth) q?x",
+        "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n",
+    );
     let file = |name: &str| format!("{name}/{name}.py");
     for (index, name) in NAMES.iter().enumerate() {
-        let text = format!("def there_{index}() -> int:\n    return 1\n\n\ndef here_{index}() -> str:\n    return there_{index}()\n");
+        let text = format!(
+            "def there_{index}() -> int:\n    return 1\n\n\ndef here_{index}() -> str:\n    return there_{index}()\n"
+        );
         ws.write(&file(name), &text);
     }
     let lp = start(&ws, &[Need::Pyright]);
@@ -34,8 +39,13 @@ fn uri_01_pyright() {
         places_are(&lp.tool("workspace_symbols", &json!({"query": format!("there_{index}")})), &[&place(1, 5)]);
         lp.tool("symbols", &json!({"file_path": path})).contains(&format!("5 function here_{index}"));
         let callers = lp.tool("calls", &call);
-        super::tree_is(&callers, &[&format!("there_{index} {}", place(1, 5)), &format!("there_{index}/here_{index} {} at 6", place(5, 5))]);
-        lp.tool("completions", &json!({"file_path": path, "line": 6, "column": 19})).fine().contains(&format!("there_{index}"));
+        super::tree_is(
+            &callers,
+            &[&format!("there_{index} {}", place(1, 5)), &format!("there_{index}/here_{index} {} at 6", place(5, 5))],
+        );
+        lp.tool("completions", &json!({"file_path": path, "line": 6, "column": 19}))
+            .fine()
+            .contains(&format!("there_{index}"));
         lp.tool("signature", &json!({"file_path": path, "line": 6, "column": 20})).contains("() -> int");
         // A second step, after the file has changed.
         ws.write(&path, &format!("def there_{index}() -> str:\n    return \"1\"\n\n\ndef here_{index}() -> str:\n    return there_{index}()\n"));

@@ -19,7 +19,9 @@ const ALL: usize = 1 + 2 * FILES;
 
 /// `hub` in one file, and forty that call it.
 fn hub() -> Workspace {
-    let ws = Workspace::new("//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- core.py\ndef hub() -> int:\n    return 1\n");
+    let ws = Workspace::new(
+        "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- core.py\ndef hub() -> int:\n    return 1\n",
+    );
     for number in 0..FILES {
         ws.write(&format!("m{number:02}.py"), "from core import hub\n\nx = hub()\n");
     }

@@ -34,7 +34,13 @@ fn twenty_rounds(need: Need, broken: impl Fn(usize) -> (String, String), mended:
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {} answers were called fresh and wrong:\n{}", wrong.len(), 2 * ROUNDS, wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} answers were called fresh and wrong:\n{}",
+        wrong.len(),
+        2 * ROUNDS,
+        wrong.join("\n")
+    );
     assert!(not_fresh.is_empty(), "{} of {} answers were not fresh: {not_fresh:?}", not_fresh.len(), 2 * ROUNDS);
 }
 

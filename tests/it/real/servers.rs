@@ -22,8 +22,15 @@ pub(crate) enum Need {
 }
 
 /// Everything that Flask's modules import, at the versions that the expectations were taken from.
-const FLASK: [&str; 7] =
-    ["flask==3.1.3", "werkzeug==3.1.9", "click==8.5.1", "jinja2==3.1.6", "markupsafe==3.0.4", "itsdangerous==2.2.0", "blinker==1.9.0"];
+const FLASK: [&str; 7] = [
+    "flask==3.1.3",
+    "werkzeug==3.1.9",
+    "click==8.5.1",
+    "jinja2==3.1.6",
+    "markupsafe==3.0.4",
+    "itsdangerous==2.2.0",
+    "blinker==1.9.0",
+];
 const INSPECTOR: [&str; 2] = ["node@22.23.3", "@modelcontextprotocol/inspector@2.12.0"];
 
 /// Whether what cannot be run is a failure.
@@ -55,11 +62,15 @@ impl Need {
         static PYTHON: OnceLock<bool> = OnceLock::new();
         match self {
             Self::Pyright | Self::Inspector => {
-                let works = NPM.get_or_init(|| works(Command::new("npm").arg("--version")));
-                (!works).then_some("npm is missing")
+                let there = NPM.get_or_init(|| {
+                    let path = std::env::var_os("PATH").unwrap_or_default();
+                    std::env::split_paths(&path).any(|folder| folder.join("npm").is_file())
+                });
+                (!there).then_some("npm is missing")
             }
             Self::Ty | Self::Ruff | Self::Flask => {
-                let works = PYTHON.get_or_init(|| works(Command::new("python3").args(["-c", "import ensurepip, venv"])));
+                let works =
+                    PYTHON.get_or_init(|| works(Command::new("python3").args(["-c", "import ensurepip, venv"])));
                 (!works).then_some("python3 with venv and pip is missing")
             }
         }
@@ -71,19 +82,31 @@ impl Need {
         let done = DONE[self as usize].get_or_init(|| {
             fs::create_dir_all(folder()).map_err(|error| format!("{}: {error}", folder().display()))?;
             // Another run may be at it.
-            let lock = File::create(folder().join(format!("{}.lock", self.name()))).map_err(|error| error.to_string())?;
+            let lock =
+                File::create(folder().join(format!("{}.lock", self.name()))).map_err(|error| error.to_string())?;
             lock.lock().map_err(|error| error.to_string())?;
             match self {
                 Self::Pyright | Self::Ty | Self::Ruff => langport_install(self.name()),
                 Self::Flask => once(&flask(), |folder| {
                     run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
                     let mut pip = Command::new(folder.join("venv/bin/python"));
-                    pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:"]);
+                    pip.args([
+                        "-m",
+                        "pip",
+                        "install",
+                        "--no-input",
+                        "--disable-pip-version-check",
+                        "--only-binary",
+                        ":all:",
+                    ]);
                     run(pip.args(FLASK))
                 }),
                 Self::Inspector => once(&inspector(), |folder| {
                     let mut npm = Command::new("npm");
-                    npm.args(["install", "--no-fund", "--no-audit", "--ignore-scripts"]).args(INSPECTOR).arg("--prefix").arg(folder);
+                    npm.args(["install", "--no-fund", "--no-audit", "--ignore-scripts"])
+                        .args(INSPECTOR)
+                        .arg("--prefix")
+                        .arg(folder);
                     run(npm.current_dir(folder))?;
                     // This package fetches its program in a script.
                     run(Command::new("npm").args(["rebuild", "node", "--prefix"]).arg(folder).current_dir(folder))
@@ -153,7 +176,8 @@ pub(super) fn flask_project() -> Workspace {
     let workspace = Workspace::new(
         "//- pyproject.toml\n[project]\nname = \"flask\"\nversion = \"3.1.3\"\nrequires-python = \">=3.11\"\n[tool.pyright]\npythonVersion = \"3.11\"\n",
     );
-    let lib = fs::read_dir(flask_venv().join("lib")).expect("a virtual environment").flatten().next().expect("its Python");
+    let lib =
+        fs::read_dir(flask_venv().join("lib")).expect("a virtual environment").flatten().next().expect("its Python");
     copy(&lib.path().join("site-packages/flask"), &workspace.path("src/flask"));
     std::os::unix::fs::symlink(flask_venv(), workspace.path(".venv")).expect("a link");
     workspace

@@ -13,11 +13,13 @@ needs! {
     [Ty] => syn_01_ty, syn_02_ty, syn_02_git_ty, a_dependency_that_is_open_ty;
 }
 
-const LIB: &str = "def calc(a: int) -> int:\n    return 1\n";
+const LIB: &str = "def calc(a: int) -> int:\n    print(a)\n    return 1\n";
 const USE: &str = "from lib import calc\n\ncalc(\"x\")\n";
 
 fn project() -> Workspace {
-    Workspace::new(&format!("//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- lib.py\n{LIB}//- use.py\n{USE}"))
+    Workspace::new(&format!(
+        "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- lib.py\n{LIB}//- use.py\n{USE}"
+    ))
 }
 
 /// Runs a script of the shell in the workspace, with what an agent's shell would have.
@@ -83,12 +85,21 @@ fn syn_01_ty() {
 /// Ways to turn `int` into `str` (or back) in `lib.py`: the size in bytes never changes.
 const WAYS: [(&str, &str); 7] = [
     ("an editor in place", "sed -i 's/a: FROM/a: TO/' lib.py"),
-    ("the modification time kept", "cp -p lib.py ../before; sed -i 's/a: FROM/a: TO/' lib.py; touch -r ../before lib.py"),
-    ("over the same file, the time kept", "cp -p lib.py ../before; sed 's/a: FROM/a: TO/' lib.py > ../after; cat ../after > lib.py; touch -r ../before lib.py"),
+    (
+        "the modification time kept",
+        "cp -p lib.py ../before; sed -i 's/a: FROM/a: TO/' lib.py; touch -r ../before lib.py",
+    ),
+    (
+        "over the same file, the time kept",
+        "cp -p lib.py ../before; sed 's/a: FROM/a: TO/' lib.py > ../after; cat ../after > lib.py; touch -r ../before lib.py",
+    ),
     ("beside it, then renamed", "sed 's/a: FROM/a: TO/' lib.py > lib.py.tmp; mv lib.py.tmp lib.py"),
-    ("renamed in with an old time", "sed 's/a: FROM/a: TO/' lib.py > ../new; touch -d 2001-01-01 ../new; mv ../new lib.py"),
+    (
+        "renamed in with an old time",
+        "sed 's/a: FROM/a: TO/' lib.py > ../new; touch -d 2001-01-01 ../new; mv ../new lib.py",
+    ),
     ("removed and made anew", "sed 's/a: FROM/a: TO/' lib.py > ../new; rm lib.py; cat ../new > lib.py"),
-    ("through a link", "ln -sf ../ws/lib.py ../link; sed 's/a: FROM/a: TO/' lib.py > ../new; cat ../new > ../link"),
+    ("through a link", "ln -sf ws/lib.py ../link; sed 's/a: FROM/a: TO/' lib.py > ../new; cat ../new > ../link"),
 ];
 
 fn syn_02(need: Need) {
@@ -103,7 +114,7 @@ fn syn_02(need: Need) {
     }
     // Two writes within 10 ms: the first may be told, the second must be.
     for _ in 0..5 {
-        ws.write("lib.py", "def calc(a: bytes) -> int:\n    return 1\n");
+        ws.write("lib.py", &LIB.replace("a: int", "a: bytes"));
         ws.write("lib.py", &LIB.replace("a: int", "a: str"));
         right(&lp, server, "the second of two writes");
         ws.write("lib.py", &LIB.replace("a: int", "a: str"));

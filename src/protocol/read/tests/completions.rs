@@ -153,6 +153,23 @@ fn signature_help() {
 }
 
 #[test]
+fn offsets_that_fit_no_utf16_are_taken_in_the_unit_they_fit() {
+    // ty counts bytes.
+    check_signatures(
+        r#"{"signatures":[{"label":"(länge: int, é: str) -> int","parameters":[{"label":[1,12]},{"label":[14,21]}]}]}"#,
+        &expect![[r#"
+            active 0
+            "(länge: int, é: str) -> int" ["länge: int", "é: str"]"#]],
+    );
+    check_signatures(
+        r#"{"signatures":[{"label":"(x: Lit['😀'], b)","parameters":[{"label":[1,12]},{"label":[14,15]}]}]}"#,
+        &expect![[r#"
+            active 0
+            "(x: Lit['😀'], b)" ["x: Lit['😀']", "b"]"#]],
+    );
+}
+
+#[test]
 fn parameter_offsets_are_utf16_whatever_was_agreed() {
     check_signatures(
         r#"{"signatures":[{"label":"f(😀a, b)","parameters":[{"label":[2,5]},{"label":[7,8]},{"label":[8,99]},{"label":[9,2]},{"label":[]}]}]}"#,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::{Engine, Folder};
-use crate::sys::files;
 use crate::workspace::watch::Kind;
+use crate::workspace::watch::facts::changed;
 use crate::workspace::watch::names::Names;
 use crate::workspace::watch::rules::Rules;
 
@@ -172,21 +172,5 @@ impl Engine {
                 None
             }
         }
-    }
-}
-
-/// What to report of a file that is there, if `start` is when we began to look. `before` says whether it was there,
-/// where that is known.
-fn changed(metadata: &std::fs::Metadata, start: i128, before: Option<bool>) -> Option<Kind> {
-    let late = files::identity(metadata).ctime_ns >= start;
-    let born = || {
-        let born = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        i128::try_from(born.as_nanos()).ok()
-    };
-    match before {
-        Some(false) => Some(Kind::Created),
-        Some(true) => late.then_some(Kind::Changed),
-        None if late && born().is_some_and(|born| born >= start) => Some(Kind::Created),
-        None => late.then_some(Kind::Changed),
     }
 }
