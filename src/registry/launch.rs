@@ -173,7 +173,8 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     }
     let mut tree = vars.settings("workspace_settings", &def.workspace_settings)?;
     settings::overlay(&mut tree, vars.settings("untrusted.settings", &untrusted.settings)?);
-    let initialization = vars.map("initialization", &def.initialization)?;
+    let mut initialization = vars.map("initialization", &def.initialization)?;
+    settings::overlay(&mut initialization, vars.map("untrusted.initialization", &untrusted.initialization)?);
     Ok(Launch {
         program,
         args,

@@ -16,12 +16,21 @@ macro_rules! builtin {
 
 /// The built-in definitions: of one group, the first that is available serves.
 const BUILTIN: &[(&str, &str)] = &[
+    builtin!("biome.toml"),
+    builtin!("compose.toml"),
+    builtin!("css.toml"),
+    builtin!("dockerfile.toml"),
+    builtin!("eslint.toml"),
+    builtin!("html.toml"),
     builtin!("json.toml"),
+    builtin!("oxlint.toml"),
     builtin!("pyright.toml"),
     builtin!("ruff.toml"),
+    builtin!("svelte.toml"),
     builtin!("ty.toml"),
     builtin!("typescript7.toml"),
     builtin!("typescript-language-server.toml"),
+    builtin!("yaml.toml"),
 ];
 
 /// A definition is a small file.

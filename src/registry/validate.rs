@@ -183,7 +183,10 @@ fn ready(def: &Definition, found: &mut Found) {
             found.add("ready.again", format!("`{glob}`: {}", error.kind()));
         }
     }
-    let signal = def.ready.log.is_some() || def.ready.notification.is_some() || def.ready.progress.is_some();
+    let signal = def.ready.log.is_some()
+        || def.ready.notification.is_some()
+        || def.ready.progress.is_some()
+        || def.ready.refresh;
     if !def.ready.again.is_empty() && !signal {
         found.add("ready.again", "needs a signal that can come again: log, notification or progress");
     }

@@ -292,8 +292,10 @@ impl Actor {
             Err(shortfall) => {
                 let cause = shortfall.to_string();
                 // What was never spawned costs nothing to look for again.
-                if matches!(shortfall, Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_))
-                    || !stopping.is_empty()
+                if matches!(
+                    shortfall,
+                    Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_)
+                ) || !stopping.is_empty()
                 {
                     self.attempts.pop_back();
                 } else {

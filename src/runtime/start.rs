@@ -167,6 +167,7 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
         log: regex(&ready.log)?,
         notification: ready.notification.as_ref().map(|n| (n.method.clone(), n.field.clone())),
         progress: regex(&ready.progress)?,
+        refresh: ready.refresh,
         grace: Duration::from_millis(ready.grace_ms),
         timeout: Duration::from_millis(ready.timeout_ms),
         again: globs(&ready.again)?,

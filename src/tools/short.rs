@@ -87,7 +87,9 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
             format!("install `{command}`, or correct `command` in its definition")
         }
         Shortfall::Untrusted(_) => {
-            format!("where you trust every repository, a definition of your own without `run` serves: `langport show {name}`")
+            format!(
+                "where you trust every repository, a definition of your own without `run` serves: `langport show {name}`"
+            )
         }
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
         Shortfall::NotStarted { .. } => "see its last words below; the next call tries again".into(),

@@ -10,7 +10,11 @@
 //! 4. `hover`, `definition`, `references`, `symbols`, `workspace_symbols`: [`Is`] what is to be seen, [`Unsupported`], or
 //!    [`Untried`] where there is nothing to ask;
 //! 5. `more`: what is special about this server;
-//! 6. langport ends with code 0 and leaves no process behind.
+//! 6. nothing of the project was executed: a trap in `fixture` writes the file `EXECUTED` into the root;
+//! 7. langport ends with code 0 and leaves no process behind.
+//!
+//! A server that is unavailable because nothing keeps it from executing the project (`untrusted.run = "none"`) is
+//! first seen to be so; then, with `trusted`, a definition of the user's, the same without that key, takes the steps.
 //!
 //! Lines and columns are those of the mended text. A program of `needs` that is missing makes the trial show as ignored.
 
@@ -40,8 +44,12 @@ pub(super) struct Row {
     pub(super) env: &'static [(&'static str, &'static str)],
     /// Whether `langport install` can install it; else its program is one of `needs`.
     pub(super) installed: bool,
+    /// The user's own definition, which trusts every repository, is what is tried.
+    pub(super) trusted: bool,
     /// The project, as [`Workspace`] reads it.
     pub(super) fixture: &'static str,
+    /// Completes the project.
+    pub(super) prepare: Option<fn(&Workspace)>,
     /// The file with the error.
     pub(super) file: &'static str,
     /// Words of the first problem, and its line and column.
@@ -86,7 +94,9 @@ impl Row {
         needs: &[],
         env: &[],
         installed: true,
+        trusted: false,
         fixture: "",
+        prepare: None,
         file: "",
         problem: ("", 0, 0),
         mend: ("", ""),
@@ -145,15 +155,19 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Installs the server, unless it is there. Another run may be at it.
-fn put_in_place(name: &str) {
+fn put_in_place(row: &Row) {
+    let name = row.name;
     fs::create_dir_all(servers::folder()).expect("a folder for the servers");
     let lock = File::create(servers::folder().join(format!("{name}.lock"))).expect("a lock");
     lock.lock().expect("the lock");
-    let none = servers::folder().join("none");
+    let config = servers::folder().join(if row.trusted { "trusting" } else { "none" });
+    if row.trusted {
+        define(row, &config);
+    }
     let mut langport = Command::new(env!("CARGO_BIN_EXE_langport"));
-    langport.args(["install", name, "--yes"]).current_dir(servers::folder());
+    langport.args(["install", &scoped(row), "--yes"]).current_dir(servers::folder());
     langport.env("LANGPORT_DATA_DIR", servers::folder());
-    let output = langport.env("LANGPORT_CONFIG_DIR", &none).env("LANGPORT_STATE_DIR", &none).output();
+    let output = langport.env("LANGPORT_CONFIG_DIR", &config).env("LANGPORT_STATE_DIR", &config).output();
     let output = output.expect("langport runs");
     assert!(output.status.success(), "{name} could not be installed\n{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -164,18 +178,43 @@ pub(super) fn start(row: &Row, workspace: &Workspace) -> Langport {
     let mut builder = Langport::builder(workspace)
         .config("max_wait_ms = 55000\nrequest_timeout_ms = 50000\nmax_chars = 40000")
         .arg("--bind")
-        .arg(&format!("builtin/{}", row.name));
+        .arg(&scoped(row));
+    if row.trusted {
+        define(row, &workspace.home().join("config"));
+    }
     for (name, value) in row.env {
         builder = builder.env(name, &value.replace("${target}", &data));
     }
     builder.env("LANGPORT_DATA_DIR", &data).start()
 }
 
+/// The name of the definition that is tried.
+fn scoped(row: &Row) -> String {
+    format!("{}/{}", if row.trusted { "local" } else { "builtin" }, row.name)
+}
+
+/// Writes the built-in definition as the user's own, without what keeps its server from running.
+fn define(row: &Row, config: &Path) {
+    const NEVER: &str = "run = \"none\"\n";
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("servers.d/{}.toml", row.name));
+    let text = fs::read_to_string(built_in).expect("a definition");
+    let text = replaced(&text, (NEVER, "")).replace("name = \"builtin/", "name = \"local/");
+    fs::create_dir_all(config.join("servers.d")).expect("a folder");
+    fs::write(config.join(format!("servers.d/{}.toml", row.name)), text).expect("a definition");
+}
+
 fn run(row: &Row) {
     if row.installed {
-        put_in_place(row.name);
+        put_in_place(row);
     }
     let ws = Workspace::new(row.fixture);
+    if let Some(prepare) = row.prepare {
+        prepare(&ws);
+    }
+    if row.trusted {
+        let lp = start(&Row { trusted: false, ..*row }, &ws);
+        lp.diagnostics(row.file).fails("unavailable").contains("untrusted");
+    }
     let lp = start(row, &ws);
     problems(row, &lp, &ws);
     if let Some(across) = &row.across {
@@ -185,6 +224,7 @@ fn run(row: &Row) {
     if let Some(more) = row.more {
         more(&lp, &ws);
     }
+    assert!(row.trusted || !ws.path("EXECUTED").exists(), "{} executed a part of the project", row.name);
 }
 
 fn problems(row: &Row, lp: &Langport, ws: &Workspace) {
@@ -210,15 +250,23 @@ fn dependencies(row: &Row, across: &Across, lp: &Langport, ws: &Workspace) {
 
 fn questions(row: &Row, lp: &Langport) {
     let at = |(file, line, symbol): At| json!({"file_path": file, "line": line, "symbol": symbol});
-    ask(row, lp, "hover", row.hover, |(place, text)| (at(place), text), |answer, text| {
-        answer.contains(text);
-    });
+    ask(
+        row,
+        lp,
+        "hover",
+        row.hover,
+        |(place, text)| (at(place), text),
+        |answer, text| {
+            answer.contains(text);
+        },
+    );
     let places = |answer: &Answer, places: &'static [&'static str]| places_are(answer, places);
     ask(row, lp, "definition", row.definition, |(place, to)| (at(place), to), places);
     ask(row, lp, "references", row.references, |(place, all)| (at(place), all), places);
     let lines = |answer: &Answer, lines: &'static [&'static str]| {
         for line in lines {
-            let is = |own: &str| own.trim().strip_prefix(line).is_some_and(|rest| rest.is_empty() || rest.starts_with("  "));
+            let is =
+                |own: &str| own.trim().strip_prefix(line).is_some_and(|rest| rest.is_empty() || rest.starts_with("  "));
             assert!(answer.body().lines().any(is), "{line:?} expected in the answer\n{answer}");
         }
     };

@@ -123,7 +123,7 @@ fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(super) fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
     output.status.success().then_some(()).ok_or_else(|| format!("{command:?} ended with {}\n{said}", output.status))
@@ -138,7 +138,7 @@ fn langport_install(name: &str) -> Result<(), String> {
 }
 
 /// Fills a folder, whole or not at all.
-fn once(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
+pub(super) fn once(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
     let whole = folder.join("whole");
     if whole.exists() {
         return Ok(());
