@@ -113,9 +113,13 @@ fn rows(registry: &Registry, language: Option<&str>, around: &Surroundings) -> a
 }
 
 fn row(entry: &Entry, around: &Surroundings) -> Row {
-    let needs = Recipe::of(&entry.def.install).map(|recipe| Needs {
-        program: recipe.needs().first().copied().unwrap_or_default(),
-        found: recipe.needs().iter().find_map(|name| around.find(name).ok()).map(|path| path.display().to_string()),
+    // Of several package managers, the first that is missing is told.
+    let needs = Recipe::of(&entry.def.install).and_then(|recipe| {
+        let all = recipe.needs().map(|names| Needs {
+            program: names.first().copied().unwrap_or_default(),
+            found: names.iter().find_map(|name| around.find(name).ok()).map(|path| path.display().to_string()),
+        });
+        all.min_by_key(|needs| needs.found.is_some())
     });
     Row {
         name: entry.name.to_string(),

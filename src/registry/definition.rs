@@ -213,6 +213,10 @@ pub struct Ready {
     pub again: Vec<String>,
     /// The longest wait for that: files that the server leaves out bring no signal.
     pub again_ms: u64,
+    /// It knows a text once it has pushed a list for it: questions about the whole project wait for the lists of all that
+    /// was opened or changed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub published: bool,
     /// No signal of this server proves that it knows every file: each question about the whole project is asked until two
     /// answers agree, also later, since files come and go.
     #[serde(skip_serializing_if = "is_default")]
@@ -230,6 +234,7 @@ impl Default for Ready {
             timeout_ms: 60_000,
             again: Vec::new(),
             again_ms: 1_000,
+            published: false,
             agree: false,
         }
     }
@@ -266,6 +271,10 @@ pub struct Diagnostics {
     /// What makes it look again at a file whose dependency has changed, where it pushes.
     #[serde(skip_serializing_if = "is_default")]
     pub retrigger: Retrigger,
+    /// It looks at the dependents of a changed file later, and then asks to be pulled anew: how long to wait for that
+    /// before a file is pulled after a change elsewhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refresh_ms: Option<u64>,
     /// What makes a silent server speak, to prove that nothing has changed.
     #[serde(skip_serializing_if = "is_default")]
     pub confirm: Option<Confirm>,
@@ -337,6 +346,14 @@ pub struct Watch {
     /// Paths relative to the root, watched although git ignores them.
     #[serde(skip_serializing_if = "is_default")]
     pub paths: Vec<String>,
+    /// Globs of paths below the root. The server wants to hear of these files, although it registers nothing: it was
+    /// written for one client, which tells it anyway.
+    #[serde(skip_serializing_if = "is_default")]
+    pub files: Vec<String>,
+    /// The server reads closed files once, and neither looks at them again nor asks to be told: one of its languages that
+    /// changes is opened for it, up to this many at once. For more, and where one goes, it is started anew.
+    #[serde(skip_serializing_if = "is_default")]
+    pub open_changed: Option<u32>,
     /// The server takes a file for unchanged while its modification time is the same: one that was changed behind an older
     /// time is shown to it.
     #[serde(skip_serializing_if = "is_default")]

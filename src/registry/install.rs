@@ -38,7 +38,7 @@ pub enum InstallError {
     #[error("langport cannot install {name}{}", .hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
     NoRecipe { name: ScopedName, hint: Option<String> },
     #[error("installing {name} takes {needs}: {error}")]
-    NoManager { name: ScopedName, needs: &'static str, error: Box<LookupError> },
+    NoManager { name: ScopedName, needs: String, error: Box<LookupError> },
     #[error("another langport has just installed {name}: `langport list` shows it, the same command again checks it")]
     Overtaken { name: ScopedName },
     #[error("`{command}` ended with {status}; what was installed before is untouched")]
@@ -72,7 +72,11 @@ pub fn installed(dirs: &Dirs, name: &ScopedName) -> Option<Installed> {
 /// The folders that hold the programs of what is installed; empty where nothing is.
 pub fn bin_dirs(dirs: &Dirs, name: &ScopedName) -> Vec<PathBuf> {
     let current = installed(dirs, name);
-    current.map(|current| folder(dirs, name, &current).join(Recipe::bin_dir(&current.manager))).into_iter().collect()
+    let dirs_of = |current: Installed| {
+        let folder = folder(dirs, name, &current);
+        Recipe::bin_dirs(&current.manager).map(|dir| folder.join(dir)).collect()
+    };
+    current.map(dirs_of).unwrap_or_default()
 }
 
 /// The folder with everything that was installed for a definition.
@@ -186,11 +190,11 @@ impl Prepared<'_> {
                 return Err(InstallError::Failed { command: Self::shown(command), status });
             }
         }
-        let bin = self.folder.join(Recipe::bin_dir(self.recipe.manager()));
-        let program = lookup::find_program(&self.entry.def.command, &[bin], &[])
+        let manager = self.recipe.manager();
+        let bins: Vec<_> = Recipe::bin_dirs(&manager).map(|dir| self.folder.join(dir)).collect();
+        let program = lookup::find_program(&self.entry.def.command, &bins, &[])
             .map_err(|error| InstallError::NoProgram(Box::new(error)))?;
-        let current =
-            Installed { folder: self.number, manager: self.recipe.manager().to_owned(), pin: self.recipe.pin() };
+        let current = Installed { folder: self.number, manager, pin: self.recipe.pin() };
         let path = home(self.dirs, &self.entry.name).join("current.json");
         let bytes = serde_json::to_vec_pretty(&current).unwrap_or_default();
         files::atomic_write(&path, &bytes).map_err(io_error("cannot write", &path))?;

@@ -52,10 +52,13 @@ impl Surroundings {
         lookup::find_program(program, &self.path_dirs(), &self.workspace)
     }
 
-    /// PATH without what is relative or inside the workspace: what a server finds there is run by it.
-    fn safe_path(&self) -> String {
+    /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
+    fn safe_path(&self, first: &[PathBuf]) -> String {
         let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir));
-        std::env::join_paths(safe).ok().and_then(|path| path.into_string().ok()).unwrap_or_default()
+        std::env::join_paths(first.iter().cloned().chain(safe))
+            .ok()
+            .and_then(|path| path.into_string().ok())
+            .unwrap_or_default()
     }
 
     /// Whether a path lies in the workspace, as it is written or as it really is.
@@ -162,7 +165,9 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
             shown.extend(vars.shown(field, arg)?);
         }
     }
-    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path())]);
+    // What was installed together finds each other: a linter that the server runs.
+    let ours = install::bin_dirs(&around.dirs, &entry.name);
+    let mut env = BTreeMap::from([("PATH".to_owned(), around.safe_path(&ours))]);
     for (field, table) in [("env", &def.env), ("untrusted.env", &untrusted.env)] {
         for (name, value) in table {
             match vars.text(&format!("{field}.{name}"), value)? {
@@ -221,6 +226,7 @@ impl<'a> Variables<'a> {
             "root_hash" => {
                 Var::Value(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(self.root.as_os_str().as_encoded_bytes())))
             }
+            "python" => path(["python3", "python"].iter().find_map(|name| self.around.find(name).ok()).as_deref()),
             "install" => {
                 let dirs = &self.around.dirs;
                 let current = install::installed(dirs, &self.entry.name);
@@ -258,15 +264,18 @@ impl<'a> Variables<'a> {
     }
 
     fn locate(&self) -> Result<Found, LaunchError> {
+        // Nothing is trusted yet. What may not run need not be installed either.
+        let allowed = self.entry.def.untrusted.run;
+        if allowed == Run::None {
+            return Err(LaunchError::Executes);
+        }
         let Found { program, ours } = self.look()?;
-        // Nothing is trusted yet.
-        match self.entry.def.untrusted.run {
-            Run::None => Err(LaunchError::Executes),
+        match allowed {
             Run::Installed if !ours => {
                 let searched = format!("`{}` would take the repository's libraries", program.display());
                 Err(self.missing(&self.entry.def.command, searched))
             }
-            Run::Any | Run::Installed => Ok(Found { program, ours }),
+            _ => Ok(Found { program, ours }),
         }
     }
 

@@ -1,4 +1,4 @@
-//! How a server is installed: the commands of one package manager, all inside one folder.
+//! How a server is installed: the commands of its package managers, all inside one folder.
 
 use std::path::{Path, PathBuf};
 
@@ -13,9 +13,14 @@ enum Manager {
     Go,
 }
 
-/// Pinned packages of one package manager.
+/// Pinned packages: of one package manager, or of several where one alone does not have all that the server runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
     manager: Manager,
     packages: Vec<String>,
 }
@@ -38,62 +43,87 @@ pub struct Plan {
 
 const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
-impl Recipe {
-    /// The recipe of a definition: none where only a person can install the server.
-    pub fn of(install: &Install) -> Option<Self> {
-        let of = |manager, packages: &Option<Packages>| {
-            packages.as_ref().map(|packages| Self { manager, packages: packages.iter().map(str::to_owned).collect() })
-        };
-        of(Manager::Npm, &install.npm)
-            .or_else(|| of(Manager::Pip, &install.pip))
-            .or_else(|| of(Manager::Cargo, &install.cargo))
-            .or_else(|| of(Manager::Go, &install.go))
-    }
-
-    /// Manager and pins: `npm pyright@1.1.414`. Two recipes with the same text install the same.
-    pub fn pin(&self) -> String {
-        format!("{} {}", self.manager(), self.packages.join(" "))
-    }
-
-    pub fn manager(&self) -> &'static str {
-        match self.manager {
-            Manager::Npm => "npm",
-            Manager::Pip => "pip",
-            Manager::Cargo => "cargo",
-            Manager::Go => "go",
+impl Manager {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Pip => "pip",
+            Self::Cargo => "cargo",
+            Self::Go => "go",
         }
     }
 
     /// The program that has to be there already; any of these.
-    pub fn needs(&self) -> &'static [&'static str] {
-        match self.manager {
-            Manager::Npm => &["npm"],
-            Manager::Pip => &["python3", "python"],
-            Manager::Cargo => &["cargo"],
-            Manager::Go => &["go"],
+    fn needs(self) -> &'static [&'static str] {
+        match self {
+            Self::Npm => &["npm"],
+            Self::Pip => &["python3", "python"],
+            Self::Cargo => &["cargo"],
+            Self::Go => &["go"],
         }
     }
+}
 
-    /// Where the server's programs are below the folder of the installation.
-    pub(super) fn bin_dir(manager: &str) -> PathBuf {
-        match manager {
+impl Recipe {
+    /// The recipe of a definition: none where only a person can install the server.
+    pub fn of(install: &Install) -> Option<Self> {
+        let of = |manager, packages: &Option<Packages>| {
+            packages.as_ref().map(|packages| Part { manager, packages: packages.iter().map(str::to_owned).collect() })
+        };
+        let parts: Vec<_> = [
+            of(Manager::Npm, &install.npm),
+            of(Manager::Pip, &install.pip),
+            of(Manager::Cargo, &install.cargo),
+            of(Manager::Go, &install.go),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        (!parts.is_empty()).then_some(Self { parts })
+    }
+
+    /// Managers and pins: `npm pyright@1.1.414`. Two recipes with the same text install the same.
+    pub fn pin(&self) -> String {
+        let pins = self.parts.iter().map(|part| format!("{} {}", part.manager.name(), part.packages.join(" ")));
+        pins.collect::<Vec<_>>().join(" + ")
+    }
+
+    /// The package managers: `npm`, `npm+pip`.
+    pub fn manager(&self) -> String {
+        self.parts.iter().map(|part| part.manager.name()).collect::<Vec<_>>().join("+")
+    }
+
+    /// The programs that have to be there already: for each package manager, any of these.
+    pub fn needs(&self) -> impl Iterator<Item = &'static [&'static str]> {
+        self.parts.iter().map(|part| part.manager.needs())
+    }
+
+    /// Where programs are below the folder of an installation by `manager`, as [`Self::manager`] writes it.
+    pub(super) fn bin_dirs(manager: &str) -> impl Iterator<Item = PathBuf> {
+        manager.split('+').map(|manager| match manager {
             "npm" => Path::new("node_modules").join(".bin"),
             "pip" => Path::new("venv").join(SCRIPTS),
             _ => PathBuf::from("bin"),
-        }
+        })
     }
 
     /// The commands that install into a folder, which exists and is empty.
     pub fn plan(&self, folder: &Path) -> Plan {
+        Plan { folder: folder.to_owned(), steps: self.parts.iter().flat_map(|part| part.steps(folder)).collect() }
+    }
+}
+
+impl Part {
+    fn steps(&self, folder: &Path) -> Vec<Step> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let step = |programs: Vec<String>, fixed: &[&str], packages: &[String]| Step {
             programs,
             args: fixed.iter().map(|&arg| arg.to_owned()).chain(packages.iter().cloned()).collect(),
             env: Vec::new(),
         };
-        let needs = || self.needs().iter().map(|&name| name.to_owned()).collect();
+        let needs = || self.manager.needs().iter().map(|&name| name.to_owned()).collect();
         let at = text(folder);
-        let steps = match self.manager {
+        match self.manager {
             // Scripts of packages are code of strangers that nobody asked to run.
             Manager::Npm => vec![step(
                 needs(),
@@ -130,8 +160,7 @@ impl Recipe {
                     ..step(needs(), &["install", package], &[])
                 })
                 .collect(),
-        };
-        Plan { folder: folder.to_owned(), steps }
+        }
     }
 }
 
@@ -141,7 +170,8 @@ mod tests {
 
     fn check(install: &Install, expected: &expect_test::Expect) {
         let recipe = Recipe::of(install).unwrap();
-        let mut shown = format!("{} -> {}\n", recipe.pin(), Recipe::bin_dir(recipe.manager()).display());
+        let bins: Vec<_> = Recipe::bin_dirs(&recipe.manager()).map(|dir| dir.display().to_string()).collect();
+        let mut shown = format!("{} -> {}\n", recipe.pin(), bins.join(", "));
         for step in recipe.plan(Path::new("/data/x/1")).steps {
             for (name, value) in step.env {
                 shown += &format!("{name}={value} ");
@@ -184,6 +214,15 @@ mod tests {
             &expect_test::expect![[r"
                 go golang.org/x/tools/gopls@v0.20.0 -> bin
                 GOBIN=/data/x/1/bin go install golang.org/x/tools/gopls@v0.20.0
+            "]],
+        );
+        check(
+            &Install { npm: one("a@1"), pip: one("b==2"), ..Install::default() },
+            &expect_test::expect![[r"
+                npm a@1 + pip b==2 -> node_modules/.bin, venv/bin
+                npm install --prefix /data/x/1 --no-fund --no-audit --ignore-scripts a@1
+                python3|python -m venv /data/x/1/venv
+                /data/x/1/venv/bin/python -m pip install --no-input --disable-pip-version-check --only-binary :all: b==2
             "]],
         );
         assert_eq!(Recipe::of(&Install { hint: Some("apt".to_owned()), ..Install::default() }), None);

@@ -178,9 +178,11 @@ fn ready(def: &Definition, found: &mut Found) {
             found.add(field, format!("is not a regular expression: {reason}"));
         }
     }
-    for glob in &def.ready.again {
-        if let Err(error) = globset::Glob::new(glob) {
-            found.add("ready.again", format!("`{glob}`: {}", error.kind()));
+    for (field, globs) in [("ready.again", &def.ready.again), ("watch.files", &def.watch.files)] {
+        for glob in globs {
+            if let Err(error) = globset::Glob::new(glob) {
+                found.add(field, format!("`{glob}`: {}", error.kind()));
+            }
         }
     }
     let signal = def.ready.log.is_some()
@@ -214,10 +216,6 @@ fn install(def: &Definition, found: &mut Found) {
     ];
     let given: Vec<_> =
         managers.iter().filter_map(|(name, packages, pin)| Some((*name, packages.as_ref()?, *pin))).collect();
-    if given.len() > 1 {
-        let names: Vec<_> = given.iter().map(|(name, ..)| *name).collect();
-        found.add("install", format!("names more than one package manager ({}): keep one", names.join(", ")));
-    }
     for (name, packages, pin) in given {
         pinned(&format!("install.{name}"), packages, pin, found);
     }

@@ -163,8 +163,11 @@ impl Session {
             seen = self.caught_up_with_disk(ground).await;
             focus = self.sync_or_why(ground, question)?;
         }
+        focus = focus.map(|focus| self.up_to_date(ground, focus)).transpose()?;
+        let mut known = true;
         if question.query.project_wide() {
             self.wait_counted(question).await;
+            known = self.wait_published(question).await;
         }
         let answer = match &question.query {
             Query::Tree { at, hierarchy, depth } => {
@@ -178,7 +181,8 @@ impl Session {
             }
         };
         let (verdict, reason) = match self.heard.standing() {
-            Standing::Ready => (Verdict::Fresh, None),
+            Standing::Ready if known => (Verdict::Fresh, None),
+            Standing::Ready => (Verdict::Indexing, Some("it has not looked at every changed file yet".into())),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
         let (verdict, reason) = seen.judged(verdict, reason);

@@ -61,6 +61,7 @@ impl Session {
             // Decided anew each time: servers register pulling late, twice, and take it back.
             let identifiers = self.identifiers(question, mode);
             if !identifiers.is_empty() {
+                self.wait_refresh(&focus, question).await;
                 return Ok((self.pull(ground, question, focus, identifiers).await?, seen));
             }
             if let Some(barrier) = waiting.take().filter(|_| !self.is_verified(&focus)) {

@@ -52,6 +52,10 @@ pub struct Record {
     pub epoch_at: Instant,
     /// Counts the server's requests to pull diagnostics anew.
     pub refreshes: u64,
+    /// When the last of them came.
+    pub refreshed_at: Option<Instant>,
+    /// When the server was last told of a change in a file that need not be open.
+    pub elsewhere_at: Option<Instant>,
     /// Last log and show messages: untrusted.
     pub log: VecDeque<String>,
     /// Pushed lists that were found current, and for which version and epoch.
@@ -69,6 +73,8 @@ impl Heard {
             epoch: 0,
             epoch_at: Instant::now(),
             refreshes: 0,
+            refreshed_at: None,
+            elsewhere_at: None,
             log: VecDeque::new(),
             verified: HashMap::new(),
         };
@@ -97,6 +103,23 @@ impl Heard {
 }
 
 impl Record {
+    /// When something beside `path` was last told to have changed, if the server has not asked to be pulled since then.
+    pub fn unrefreshed(&self, path: &Path) -> Option<Instant> {
+        let open = self.sent.iter().filter(|(other, _)| *other != path).map(|(_, sent)| sent.at);
+        let changed = open.chain(self.elsewhere_at).max()?;
+        self.refreshed_at.is_none_or(|at| at < changed).then_some(changed)
+    }
+
+    /// Whether the server has pushed a list for the newest text of every open file.
+    pub fn all_published(&self) -> bool {
+        self.sent.iter().all(|(path, sent)| {
+            self.store.pushed(path).is_some_and(|list| match list.version {
+                Some(version) => version == sent.version,
+                None => list.at > sent.at,
+            })
+        })
+    }
+
     fn note(&mut self, text: &str) {
         if self.log.len() >= LOG {
             self.log.pop_front();
@@ -115,6 +138,10 @@ impl Record {
         let sent = self.sent.get(path).copied();
         if sent.is_none() && items.is_empty() {
             // The echo of our own didClose: it says nothing about the file.
+            return;
+        }
+        if version.is_none() && items.is_empty() && self.store.knows_versions() {
+            // clangd's goodbye to a file that has been opened again meanwhile, gopls' before it has looked.
             return;
         }
         // What comes after a list has been found complete tells nothing of how long a check takes.
@@ -150,6 +177,7 @@ impl Host for Heard {
                 }
                 Told::Refresh(kind) => {
                     record.refreshes += 1;
+                    record.refreshed_at = Some(now);
                     if kind == RefreshKind::Diagnostics {
                         record.readiness.refreshed();
                     }
@@ -158,7 +186,7 @@ impl Host for Heard {
                 Told::Unregistered(gone) => {
                     record.effective.unregister(gone.iter().map(|(id, method)| (id.as_str(), method.as_str())));
                 }
-                Told::Other { method, params } => record.readiness.notified(&method, &params),
+                Told::Other { method, params } => record.readiness.notified(&method, &params, now),
             }
         }
         self.tick();

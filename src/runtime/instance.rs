@@ -141,7 +141,11 @@ impl Instance {
         }
         match timeout(longest, ready).await {
             Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(Shortfall::NotStarted { reason: "langport is shutting down".into(), stderr: Vec::new() }),
+            Ok(Err(_)) => Err(Shortfall::NotStarted {
+                reason: "langport is shutting down".into(),
+                stderr: Vec::new(),
+                hint: None,
+            }),
             Err(_) => {
                 let since = match &*self.state.borrow() {
                     State::Starting { since } => *since,
@@ -277,11 +281,11 @@ impl Actor {
                         Some(Command::Ensure(answer)) => waiting.push(answer),
                         Some(Command::Stop(done) | Command::Reset(done)) => {
                             stopping.push(done);
-                            break Err(Shortfall::NotStarted { reason: "it was stopped while it started".into(), stderr: Vec::new() });
+                            break Err(Shortfall::NotStarted { reason: "it was stopped while it started".into(), stderr: Vec::new(), hint: None });
                         }
                         None => {
                             open = false;
-                            break Err(Shortfall::NotStarted { reason: "langport is shutting down".into(), stderr: Vec::new() });
+                            break Err(Shortfall::NotStarted { reason: "langport is shutting down".into(), stderr: Vec::new(), hint: None });
                         }
                     },
                 }

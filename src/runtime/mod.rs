@@ -2,6 +2,7 @@
 //! is [`query::Query`] → [`query::Answer`] with a verdict; what happens inside is told as [`event::Event`].
 
 mod ask;
+mod backdated;
 mod diagnose;
 pub mod documents;
 pub mod event;
@@ -18,4 +19,5 @@ pub mod start;
 pub mod stderr;
 mod stop;
 pub mod store;
+mod unasked;
 pub mod verdict;

@@ -203,7 +203,12 @@ pub enum Shortfall {
     #[error("its definition cannot be used: {0}")]
     Definition(String),
     #[error("it could not be started: {reason}")]
-    NotStarted { reason: String, stderr: Vec<String> },
+    NotStarted {
+        reason: String,
+        stderr: Vec<String>,
+        /// What a person may have to do first: the program can be there without what it starts.
+        hint: Option<String>,
+    },
     #[error("it stopped {times} times within {minutes} minutes ({reason})")]
     Broken { times: usize, minutes: u64, reason: String, stderr: Vec<String> },
     #[error("no instance is free: all {limit} are in use")]

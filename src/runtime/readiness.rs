@@ -174,7 +174,7 @@ impl Readiness {
     }
 
     /// A notification that LSP does not know came.
-    pub fn notified(&mut self, method: &str, params: &serde_json::Value) {
+    pub fn notified(&mut self, method: &str, params: &serde_json::Value, now: Instant) {
         if let Some((name, field)) = &self.rule.notification
             && name == method
         {
@@ -184,6 +184,11 @@ impl Readiness {
             });
             if holds {
                 self.signal();
+            } else if self.ready {
+                // It loads anew: rust-analyzer, when a manifest has changed.
+                self.ready = false;
+                self.signalled = false;
+                self.since = now;
             }
         }
     }
@@ -193,7 +198,8 @@ impl Readiness {
         self.open.values().any(|open| now.duration_since(open.heard) < FORGOTTEN)
     }
 
-    /// Where the server stands at `now`. Once ready it stays ready: later work is told by [`Self::at_work`].
+    /// Where the server stands at `now`. Once ready it stays ready, unless its own notification takes that back: later
+    /// work is told by [`Self::at_work`].
     pub fn standing(&mut self, now: Instant) -> Standing {
         if self.ready {
             return Standing::Ready;
@@ -305,10 +311,14 @@ mod tests {
             ..Rule::default()
         };
         let mut r = Readiness::new(rule, t);
-        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": false}));
+        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": false}), t);
         assert!(matches!(r.standing(at(t, 400)), Standing::Loading { .. }));
-        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": true}));
+        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": true}), t);
         assert_eq!(r.standing(at(t, 401)), Standing::Ready);
+        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": false}), at(t, 90_000));
+        assert!(matches!(r.standing(at(t, 90_001)), Standing::Loading { .. }), "it loads the project anew");
+        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": true}), at(t, 91_000));
+        assert_eq!(r.standing(at(t, 91_000)), Standing::Ready);
     }
 
     #[test]

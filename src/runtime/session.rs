@@ -15,14 +15,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    language,
     protocol::{
         self, Connection, FileEvent, Pending, RequestError,
         positions::{Encoding, LineMap},
         uri::path_to_uri,
     },
     registry::{Entry, Launch},
-    sys::{files, process::Running},
+    sys::process::Running,
     workspace::{
         disk::{ReadError, Snapshot},
         watch::{Change, Kind},
@@ -55,6 +54,8 @@ pub struct Session {
     pub stderr: Arc<StderrRing>,
     pub(super) process: Option<Running>,
     pub(super) limits: SessionLimits,
+    /// Files that the server hears of without having asked.
+    pub(super) listens: globset::GlobSet,
     pub(super) desk: Mutex<Desk>,
     /// Two project-wide answers have agreed since the start.
     pub(super) agreed: std::sync::atomic::AtomicBool,
@@ -113,11 +114,6 @@ const CHANGED: u8 = 2;
 /// Files that one `didChangeWatchedFiles` names at the most.
 const WATCHED_BATCH: usize = 2_000;
 
-/// Within this time two writes can leave the same modification time.
-const RACY: Duration = Duration::from_millis(20);
-/// Files that are shown at once at the most.
-const SHOWN: usize = 256;
-
 impl Session {
     /// Tells the server everything that has changed on disk, and opens `focus`, before a request. Reads the disk under
     /// the desk's lock, so that two callers can never tell an older text after a newer one.
@@ -130,6 +126,9 @@ impl Session {
         if changes.overflow {
             return Err(SyncError::Overflow);
         }
+        let unasked = self.unasked(&changes.events)?;
+        // Before anything counts as told: after an error nothing has been.
+        let focus = focus.map(|(path, language)| ground.read(path).map(|read| (path, language, read))).transpose()?;
         desk.seen = changes.seq;
         let mut notices = Vec::new();
         let now = Instant::now();
@@ -144,9 +143,13 @@ impl Session {
                 }
             }
         }
+        for (path, language) in unasked {
+            if let Ok(snapshot) = ground.read(path) {
+                desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+            }
+        }
         let mut found = None;
-        if let Some((path, language)) = focus {
-            let snapshot = ground.read(path)?;
+        if let Some((path, language, snapshot)) = focus {
             let told = notices.len();
             desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
@@ -159,7 +162,8 @@ impl Session {
             self.show_backdated(ground, &changes.events, &mut desk.documents, &mut notices);
         }
         let watched = self.watched(&changes.events);
-        let epoch = self.note_sent(&notices, !watched.is_empty(), &desk.documents, now);
+        let elsewhere = !watched.is_empty() || self.concerned(&changes.events);
+        let epoch = self.note_sent(&notices, elsewhere, &desk.documents, now);
         self.tell(&watched, &notices)?;
         Ok(found.and_then(|(path, lines)| {
             let sent = desk.documents.told(&path)?;
@@ -216,7 +220,7 @@ impl Session {
         self.tell(&[], &notices)
     }
 
-    fn rules(&self, language: &str, path: &Path) -> SyncRules {
+    pub(super) fn rules(&self, language: &str, path: &Path) -> SyncRules {
         let sync = self.heard.record().effective.sync(language, path);
         SyncRules {
             open_close: sync.open_close,
@@ -227,7 +231,7 @@ impl Session {
     }
 
     /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
-    fn note_sent(&self, notices: &[Notice], watched: bool, documents: &Documents, now: Instant) -> u64 {
+    fn note_sent(&self, notices: &[Notice], elsewhere: bool, documents: &Documents, now: Instant) -> u64 {
         let mut record = self.heard.record();
         for notice in notices {
             match notice {
@@ -244,7 +248,10 @@ impl Session {
                 Notice::Save { .. } => {}
             }
         }
-        if watched || !notices.is_empty() {
+        if elsewhere {
+            record.elsewhere_at = Some(now);
+        }
+        if elsewhere || !notices.is_empty() {
             record.epoch += 1;
             record.epoch_at = now;
         }
@@ -266,7 +273,8 @@ impl Session {
                     Kind::Changed => (FileEvent::Changed, CHANGED),
                     Kind::Deleted => (FileEvent::Deleted, 3),
                 };
-                let wanted = record.effective.wants(&change.path, event, &roots);
+                let wanted = record.effective.wants(&change.path, event, &roots)
+                    || change.path.strip_prefix(&self.root).is_ok_and(|path| self.listens.is_match(path));
                 wanted.then(|| (change, path_to_uri(&change.path), kind))
             })
             .collect();
@@ -277,29 +285,6 @@ impl Session {
             }
         }
         wanted.into_iter().map(|(_, uri, kind)| (uri, kind)).collect()
-    }
-
-    /// The language of a file by its name, where the server speaks it.
-    fn speaks(&self, path: &Path) -> Option<&'static str> {
-        language::detect(path, || None).filter(|language| self.entry.speaks(language))
-    }
-
-    /// Shows the texts of closed files whose modification time does not tell that they have changed: it was set back, or
-    /// may be that of the write before.
-    fn show_backdated(&self, ground: &Ground, events: &[Change], documents: &mut Documents, out: &mut Vec<Notice>) {
-        let rules = |language: &str, path: &Path| self.rules(language, path);
-        let unclear = |path: &Path| {
-            let Ok(metadata) = std::fs::metadata(path) else { return false };
-            let identity = files::identity(&metadata);
-            identity.ctime_ns != identity.mtime_ns
-                || metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age < RACY))
-        };
-        let changed = events.iter().filter(|change| change.kind == Kind::Changed && unclear(&change.path));
-        for change in changed.take(SHOWN) {
-            if let (Some(language), Ok(snapshot)) = (self.speaks(&change.path), ground.read(&change.path)) {
-                documents.show(&change.path, language, snapshot.text.clone(), &rules, out);
-            }
-        }
     }
 
     fn tell(&self, watched: &[(String, u8)], notices: &[Notice]) -> Result<(), SyncError> {

@@ -65,11 +65,23 @@ pub(super) async fn start(
     let began = Instant::now();
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
+    let listens = globs("watch.files", &entry.def.watch.files)?;
     let stderr = Arc::new(StderrRing::default());
+    let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
-        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) })?,
-        Err(_) => return Err(Shortfall::NotStarted { reason: slow(starter), stderr: stderr.last(STDERR_LINES) }),
+        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted {
+            reason,
+            stderr: stderr.last(STDERR_LINES),
+            hint: hint(),
+        })?,
+        Err(_) => {
+            return Err(Shortfall::NotStarted {
+                reason: slow(starter),
+                stderr: stderr.last(STDERR_LINES),
+                hint: hint(),
+            });
+        }
     };
     let folder =
         (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
@@ -97,7 +109,7 @@ pub(super) async fn start(
             if let Some(process) = &process {
                 process.kill();
             }
-            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES) });
+            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() });
         }
     };
     let encoding = {
@@ -109,6 +121,7 @@ pub(super) async fn start(
     let died = |_| Shortfall::NotStarted {
         reason: "it closed its connection during the handshake".into(),
         stderr: stderr.last(STDERR_LINES),
+        hint: hint(),
     };
     wire.notify("initialized", &json!({})).map_err(died)?;
     if !launch.settings.is_empty() {
@@ -132,6 +145,7 @@ pub(super) async fn start(
             settle: diagnostics.settle_ms.map_or(starter.settle, Duration::from_millis),
             empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
         },
+        listens,
         desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None }),
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
@@ -170,7 +184,7 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
         refresh: ready.refresh,
         grace: Duration::from_millis(ready.grace_ms),
         timeout: Duration::from_millis(ready.timeout_ms),
-        again: globs(&ready.again)?,
+        again: globs("ready.again", &ready.again)?,
         again_within: Duration::from_millis(ready.again_ms),
         agree: true,
     };
@@ -178,8 +192,8 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
     Ok(Rule { agree, ..rule })
 }
 
-fn globs(patterns: &[String]) -> Result<GlobSet, Shortfall> {
-    let wrong = |error: globset::Error| Shortfall::Definition(format!("ready.again: {error}"));
+fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Shortfall> {
+    let wrong = |error: globset::Error| Shortfall::Definition(format!("{field}: {error}"));
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         set.add(Glob::new(pattern).map_err(wrong)?);

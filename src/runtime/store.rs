@@ -72,6 +72,8 @@ pub struct Store {
     pulled: HashMap<(PathBuf, String), Pulled>,
     delay: Option<Duration>,
     ever: bool,
+    /// This server says which text a list belongs to.
+    versions: bool,
     /// For each file, what is known of lists that carry no version.
     flights: HashMap<PathBuf, Flight>,
 }
@@ -81,6 +83,7 @@ impl Store {
     /// server knows of the file at that moment, where its delay is to be learnt from.
     pub fn push(&mut self, path: &Path, list: Pushed, told: Option<Sent>) {
         self.ever = true;
+        self.versions |= list.version.is_some();
         if let Some(flight) = self.flights.get_mut(path) {
             flight.come = flight.come.saturating_add(1);
         }
@@ -170,6 +173,11 @@ impl Store {
     /// How long this server usually takes from a change to its list, once learnt.
     pub fn usual_delay(&self) -> Option<Duration> {
         self.delay
+    }
+
+    /// Whether this server tells the versions of texts with its lists.
+    pub fn knows_versions(&self) -> bool {
+        self.versions
     }
 
     /// Whether this server has ever pushed a list.

@@ -92,7 +92,8 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
             )
         }
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
-        Shortfall::NotStarted { .. } => "see its last words below; the next call tries again".into(),
+        Shortfall::NotStarted { hint: Some(hint), .. } => format!("see its last words below; it may take: {hint}"),
+        Shortfall::NotStarted { hint: None, .. } => "see its last words below; the next call tries again".into(),
         Shortfall::Broken { .. } => {
             format!("mend the cause, then call lsp/status with server {name:?} and restart true")
         }

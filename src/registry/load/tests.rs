@@ -177,7 +177,6 @@ fn everything_else() {
     check(
         &with("[install]\nnpm = \"a\"\npip = [\"-r==1\", \"b>=1\"]"),
         &expect![[r#"
-        x.toml:4: `install` names more than one package manager (npm, pip): keep one
         x.toml:5: `install.npm` `a` is not pinned: write `package@version`
         x.toml:6: `install.pip` `-r==1` is not the name of a package
         x.toml:6: `install.pip` `b>=1` is not the name of a package

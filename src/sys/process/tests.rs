@@ -36,7 +36,7 @@ async fn pipes_environment_and_exit() {
     let exit = running.ended(Duration::from_secs(20)).await.unwrap();
     expect![[r#"
         x hello
-        | GREETING PATH PWD  | Some(Exit { code: Some(3), signal: None })"#]]
+        | GREETING PATH PWD  | Exit { code: Some(3), signal: None }"#]]
     .assert_eq(&format!("{out}| {err} | {exit:?}"));
 }
 

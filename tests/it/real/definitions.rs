@@ -13,14 +13,14 @@
 //! 6. nothing of the project was executed: a trap in `fixture` writes the file `EXECUTED` into the root;
 //! 7. langport ends with code 0 and leaves no process behind.
 //!
-//! A server that is unavailable because nothing keeps it from executing the project (`untrusted.run = "none"`) is
-//! first seen to be so; then, with `trusted`, a definition of the user's, the same without that key, takes the steps.
+//! A server that nothing keeps from executing the project (`untrusted.run = "none"`) is first seen to be unavailable;
+//! then, with `trusted`, a definition of the user's, the same without that key, takes the steps.
 //!
 //! Lines and columns are those of the mended text. A program of `needs` that is missing makes the trial show as ignored.
 
 use std::{
     fs::{self, File},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::{places_are, rows_web, servers};
+use super::{places_are, rows_native, rows_web, rust, servers};
 
 pub(super) use Column::{Is, Unsupported, Untried};
 
@@ -44,7 +44,9 @@ pub(super) struct Row {
     pub(super) env: &'static [(&'static str, &'static str)],
     /// Whether `langport install` can install it; else its program is one of `needs`.
     pub(super) installed: bool,
-    /// The user's own definition, which trusts every repository, is what is tried.
+    /// Puts in place what langport does not install; answers with its environment, or with what is missing.
+    pub(super) machine: Option<fn() -> Result<Vec<(&'static str, String)>, String>>,
+    /// It runs only where the user trusts every repository: a definition of the user's own says so.
     pub(super) trusted: bool,
     /// The project, as [`Workspace`] reads it.
     pub(super) fixture: &'static str,
@@ -94,6 +96,7 @@ impl Row {
         needs: &[],
         env: &[],
         installed: true,
+        machine: None,
         trusted: false,
         fixture: "",
         prepare: None,
@@ -112,12 +115,14 @@ impl Row {
 
 /// The whole table.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    rows_web::ROWS.iter()
+    rows_web::ROWS.iter().chain(rows_native::ROWS)
 }
 
 pub(super) fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = rows().map(trial).collect();
     trials.push(crate::trial(concat!(module_path!(), "::every_definition_has_a_row"), every_definition_has_a_row));
+    let proxy = rust::proxy_without_the_component;
+    trials.push(crate::trial("it::real::rust::proxy_without_the_component", proxy));
     trials
 }
 
@@ -136,13 +141,14 @@ fn every_definition_has_a_row() {
 
 fn trial(row: &'static Row) -> Trial {
     let name = format!("real::definitions::{}", row.name);
-    let Some(missing) = row.needs.iter().find(|program| !is_there(program)) else {
+    let lacking = row.needs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
+    let Some(missing) = lacking.or_else(|| row.machine?().err()) else {
         return Trial::test(name, move || {
             run(row);
             Ok(())
         });
     };
-    let reason = format!("not run: {missing} is missing");
+    let reason = format!("not run: {missing}");
     if servers::all_must_run() {
         return Trial::test(name, move || Err(reason.into()));
     }
@@ -155,19 +161,15 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Installs the server, unless it is there. Another run may be at it.
-fn put_in_place(row: &Row) {
-    let name = row.name;
+fn put_in_place(name: &str) {
     fs::create_dir_all(servers::folder()).expect("a folder for the servers");
     let lock = File::create(servers::folder().join(format!("{name}.lock"))).expect("a lock");
     lock.lock().expect("the lock");
-    let config = servers::folder().join(if row.trusted { "trusting" } else { "none" });
-    if row.trusted {
-        define(row, &config);
-    }
+    let none = servers::folder().join("none");
     let mut langport = Command::new(env!("CARGO_BIN_EXE_langport"));
-    langport.args(["install", &scoped(row), "--yes"]).current_dir(servers::folder());
+    langport.args(["install", name, "--yes"]).current_dir(servers::folder());
     langport.env("LANGPORT_DATA_DIR", servers::folder());
-    let output = langport.env("LANGPORT_CONFIG_DIR", &config).env("LANGPORT_STATE_DIR", &config).output();
+    let output = langport.env("LANGPORT_CONFIG_DIR", &none).env("LANGPORT_STATE_DIR", &none).output();
     let output = output.expect("langport runs");
     assert!(output.status.success(), "{name} could not be installed\n{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -175,37 +177,48 @@ fn put_in_place(row: &Row) {
 /// langport with one definition, and waits that a loaded machine can keep.
 pub(super) fn start(row: &Row, workspace: &Workspace) -> Langport {
     let data = servers::folder().to_string_lossy().into_owned();
+    let mut name = format!("builtin/{}", row.name);
+    if row.trusted {
+        name = format!("local/{}", row.name);
+        trust(row, workspace);
+    }
     let mut builder = Langport::builder(workspace)
         .config("max_wait_ms = 55000\nrequest_timeout_ms = 50000\nmax_chars = 40000")
         .arg("--bind")
-        .arg(&scoped(row));
-    if row.trusted {
-        define(row, &workspace.home().join("config"));
-    }
+        .arg(&name);
     for (name, value) in row.env {
         builder = builder.env(name, &value.replace("${target}", &data));
+    }
+    for (name, value) in row.machine.map(|machine| machine().expect("a machine")).unwrap_or_default() {
+        builder = builder.env(name, &value);
     }
     builder.env("LANGPORT_DATA_DIR", &data).start()
 }
 
-/// The name of the definition that is tried.
-fn scoped(row: &Row) -> String {
-    format!("{}/{}", if row.trusted { "local" } else { "builtin" }, row.name)
+/// Writes the user's own definition: the built-in one with the program that was installed for it, and no word of trust.
+fn trust(row: &Row, workspace: &Workspace) {
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("servers.d/{}.toml", row.name));
+    let text = fs::read_to_string(built_in).expect("the definition");
+    let text = replaced(&text, ("run = \"none\"\n", "")).replace("name = \"builtin/", "name = \"local/");
+    let text = text.replacen("command = \"", &format!("command = \"{}/", bin(row.name).display()), 1);
+    let folder = workspace.home().join("config/servers.d");
+    fs::create_dir_all(&folder).expect("the user's folder");
+    fs::write(folder.join(format!("{}.toml", row.name)), text).expect("the user's definition");
 }
 
-/// Writes the built-in definition as the user's own, without what keeps its server from running.
-fn define(row: &Row, config: &Path) {
-    const NEVER: &str = "run = \"none\"\n";
-    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("servers.d/{}.toml", row.name));
-    let text = fs::read_to_string(built_in).expect("a definition");
-    let text = replaced(&text, (NEVER, "")).replace("name = \"builtin/", "name = \"local/");
-    fs::create_dir_all(config.join("servers.d")).expect("a folder");
-    fs::write(config.join(format!("servers.d/{}.toml", row.name)), text).expect("a definition");
+/// Where langport has put the programs of a definition.
+fn bin(name: &str) -> PathBuf {
+    let home = servers::folder().join("servers/builtin").join(name);
+    let text = fs::read_to_string(home.join("current.json")).expect("an installation");
+    let current: Value = serde_json::from_str(&text).expect("JSON");
+    let folder = home.join(current["folder"].to_string());
+    let bins = ["venv/bin", "node_modules/.bin", "bin"].map(|bin| folder.join(bin));
+    bins.into_iter().find(|bin| bin.is_dir()).expect("programs")
 }
 
 fn run(row: &Row) {
     if row.installed {
-        put_in_place(row);
+        put_in_place(row.name);
     }
     let ws = Workspace::new(row.fixture);
     if let Some(prepare) = row.prepare {

@@ -72,7 +72,7 @@ const CSS: Row = Row {
 }
 ",
     file: "a.css",
-    problem: ("semi-colon expected", 6, 3),
+    problem: ("semi-colon expected", 6, 9),
     mend: ("var(--main)", "var(--main);"),
     hover: Is((("a.css", 5, "color"), "Sets the color of an element's text")),
     definition: Is((("a.css", 5, "main"), &["a.css:2:3"])),
@@ -115,7 +115,7 @@ price(1);
     hover: Is((("a.html", 13, "price"), "function price(a: any)")),
     definition: Is((("a.html", 13, "price"), &["a.html:12:10"])),
     references: Is((("a.html", 13, "price"), &["a.html:12:10", "a.html:13:1"])),
-    symbols: Is(("a.html", &["2 field html", "6 class .card", "12 function price"])),
+    symbols: Is(("a.html", &["2 field html", "3 field head", "9 field body"])),
     workspace_symbols: Unsupported,
     ..Row::NEW
 };
@@ -134,8 +134,14 @@ second: *first
     file: "a.yaml",
     problem: ("must be sufficiently indented and end with a ]", 4, 1),
     mend: ("[1, 2", "[1, 2]"),
+    across: Some(Across {
+        file: "schema.json",
+        find: "\"string\"",
+        replace: "\"number\"",
+        problem: "Incorrect type. Expected \"number\"",
+    }),
     hover: Is((("a.yaml", 2, "name"), "What it is called")),
-    definition: Is((("a.yaml", 4, "first"), &["a.yaml:3:8"])),
+    definition: Is((("a.yaml", 4, "first"), &["a.yaml:3:15"])),
     references: Unsupported,
     symbols: Is(("a.yaml", &["2 string name", "3 array first"])),
     workspace_symbols: Unsupported,
@@ -156,6 +162,12 @@ export function price(x: number) {
     file: "a.ts",
     problem: ("unexpected use of the debugger statement", 2, 3),
     mend: ("  debugger;\n", ""),
+    across: Some(Across {
+        file: "biome.json",
+        find: "{}",
+        replace: "{\"linter\": {\"rules\": {\"style\": {\"noDefaultExport\": \"error\", \"noMagicNumbers\": \"error\", \"useNamingConvention\": {\"level\": \"error\", \"options\": {\"conventions\": [{\"selector\": {\"kind\": \"function\"}, \"formats\": [\"PascalCase\"]}]}}}}}}",
+        problem: "useNamingConvention",
+    }),
     hover: Unsupported,
     definition: Unsupported,
     references: Unsupported,
@@ -176,6 +188,12 @@ export function price(x: number) {
 }
 ",
     problem: ("`debugger` statement is not allowed", 2, 3),
+    across: Some(Across {
+        file: ".oxlintrc.json",
+        find: "{}",
+        replace: "{\"rules\": {\"func-style\": \"error\"}}",
+        problem: "func-style",
+    }),
     ..BIOME
 };
 
@@ -203,6 +221,12 @@ export function price(x) {
     }),
     file: "a.js",
     problem: ("Unexpected 'debugger' statement", 2, 3),
+    across: Some(Across {
+        file: "eslint.config.mjs",
+        find: "\"no-debugger\"",
+        replace: "\"no-unused-vars\": \"error\", \"func-style\"",
+        problem: "Expected a function expression",
+    }),
     ..BIOME
 };
 
@@ -281,7 +305,7 @@ export function add(a: number, b: number): number {
     definition: Is((("a.svelte", 3, "add"), &["shop.ts:1:17"])),
     references: Is((("a.svelte", 3, "add"), &["a.svelte:2:12", "a.svelte:3:23", "shop.ts:1:17"])),
     symbols: Is(("a.svelte", &["1 field script", "3 constant sum"])),
-    workspace_symbols: Unsupported,
+    workspace_symbols: Is(("add", &["shop.ts:1:17"])),
     ..Row::NEW
 };
 
@@ -292,6 +316,10 @@ const TYPESCRIPT: Row = Row {
     needs: &["npm", "node"],
     fixture: r#"//- tsconfig.json
 { "compilerOptions": { "strict": true, "types": [], "plugins": [{ "name": "trap" }] } }
+//- package-lock.json
+{}
+//- .gitignore
+node_modules/
 //- node_modules/trap/package.json
 { "name": "trap", "main": "index.js", "version": "1.0.0" }
 //- node_modules/trap/index.js

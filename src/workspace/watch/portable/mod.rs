@@ -275,7 +275,9 @@ impl Shared {
             self.feed.head.send_if_modified(|known| std::mem::replace(known, head) != head);
             if let Some(cookie) = cookie.take_if(|_| seen) {
                 complete = cookie.put_ns;
-                self.reached.send_replace(cookie.asked);
+                let asked = cookie.asked;
+                drop(cookie);
+                self.reached.send_replace(asked);
             }
         }
     }

@@ -1,0 +1,419 @@
+//! Rows for what compiles, for shells, and for files of settings and prose; more type checkers for Python.
+
+use serde_json::json;
+
+use crate::support::{Langport, Workspace};
+
+use super::{
+    definitions::{Across, At, Is, Row, Unsupported},
+    places_are, rust,
+};
+
+pub(super) const ROWS: &[Row] =
+    &[CLANGD, GOPLS, RUST_ANALYZER, BASH, FORTLS, TOMBI, RUMDL, JUST, SQRUFF, BASEDPYRIGHT, PYREFLY, ZUBAN];
+
+const C: At = ("main.cpp", 4, "twice");
+
+const CLANGD: Row = Row {
+    name: "clangd",
+    needs: &["python3"],
+    fixture: "//- compile_flags.txt
+-std=c++17
+//- lib.h
+#pragma once
+/// Doubles a number.
+int twice(int n);
+//- lib.cpp
+#include \"lib.h\"
+
+int twice(int n) { return n + n; }
+//- main.cpp
+#include \"lib.h\"
+
+int main() {
+  return twice(\"a\");
+}
+//- other.cpp
+#include \"lib.h\"
+
+int four() { return twice(2); }
+",
+    file: "main.cpp",
+    problem: ("No matching function for call to 'twice'", 4, 10),
+    mend: ("\"a\"", "1"),
+    across: Some(Across {
+        file: "lib.h",
+        find: "(int n)",
+        replace: "(int n, int m)",
+        problem: "No matching function for call to 'twice'",
+    }),
+    hover: Is((C, "Doubles a number.")),
+    definition: Is((C, &["lib.h:3:5"])),
+    symbols: Is(("other.cpp", &["3 function four"])),
+    more: Some(clangd),
+    ..Row::NEW
+};
+
+/// Closed files that change, come and go: none of them is told to clangd by anybody but langport.
+fn clangd(lp: &Langport, ws: &Workspace) {
+    let uses = || lp.tool("references", &json!({"file_path": "main.cpp", "line": 4, "symbol": "twice"}));
+    lp.diagnostics("lib.cpp").verdict_is("fresh");
+    ws.write("other.cpp", "#include \"lib.h\"\n\n\nint four() { return twice(2) + twice(3); }\n");
+    places_are(
+        uses().verdict_is("fresh"),
+        &["lib.cpp:3:5", "lib.h:3:5", "main.cpp:4:10", "other.cpp:4:21", "other.cpp:4:32"],
+    );
+    ws.write("late.cpp", "#include \"lib.h\"\nint six() { return twice(3); }\n");
+    assert!(uses().verdict_is("fresh").has("late.cpp:2:20"));
+    ws.write("lib.h", "#pragma once\n\n\n\nint twice(int n);\n");
+    let defined = lp.tool("definition", &json!({"file_path": "main.cpp", "line": 4, "symbol": "twice"}));
+    places_are(defined.verdict_is("fresh"), &["lib.h:5:5"]);
+    ws.write("main.cpp", "#include \"new.h\"\n\nint main() { return made(); }\n");
+    lp.diagnostics("main.cpp").verdict_is("fresh").contains("'new.h' file not found");
+    ws.write("new.h", "int made();\n");
+    lp.diagnostics("main.cpp").verdict_is("fresh").contains("no problems");
+}
+
+const GO: At = ("main.go", 6, "Twice");
+
+const GOPLS: Row = Row {
+    name: "gopls",
+    needs: &["go"],
+    env: GO_ENV,
+    fixture: "//- go.mod
+module example.com/demo
+
+go 1.21
+//- lib/lib.go
+package lib
+
+// Twice doubles a number.
+func Twice(n int) int {
+\treturn n + n
+}
+//- main.go
+package main
+
+import \"example.com/demo/lib\"
+
+func main() {
+\tprintln(lib.Twice(\"a\"))
+}
+//- lib/lib_test.go
+package lib
+
+import \"testing\"
+
+func TestTwice(t *testing.T) {
+\t_ = Twice(3)
+}
+",
+    file: "main.go",
+    problem: ("cannot use \"a\"", 6, 20),
+    mend: ("\"a\"", "1"),
+    across: Some(Across {
+        file: "lib/lib.go",
+        find: "(n int)",
+        replace: "(n int, m int)",
+        problem: "not enough arguments in call to lib.Twice",
+    }),
+    hover: Is((GO, "Twice doubles a number.")),
+    definition: Is((GO, &["lib/lib.go:4:6"])),
+    references: Is((GO, &["lib/lib.go:4:6", "lib/lib_test.go:6:6", "main.go:6:14"])),
+    symbols: Is(("lib/lib.go", &["4 function Twice"])),
+    workspace_symbols: Is(("lib.Twice", &["lib/lib.go:4:6"])),
+    ..Row::NEW
+};
+
+/// Go's caches are those of the machine: HOME is a test's own.
+const GO_ENV: &[(&str, &str)] = &[("GOPATH", "${target}/go"), ("GOCACHE", "${target}/go-cache")];
+
+const RUST: At = ("src/main.rs", 2, "twice");
+
+const RUST_ANALYZER: Row = Row {
+    name: "rust-analyzer",
+    needs: &["cargo"],
+    installed: false,
+    machine: Some(rust::machine),
+    fixture: "//- Cargo.toml
+[workspace]
+members = [\"lib\"]
+
+[package]
+name = \"demo\"
+version = \"0.1.0\"
+edition = \"2021\"
+
+[dependencies]
+lib = { path = \"lib\" }
+//- lib/Cargo.toml
+[package]
+name = \"lib\"
+version = \"0.1.0\"
+edition = \"2021\"
+//- lib/src/lib.rs
+/// Doubles a number.
+pub fn twice(n: i32) -> i32 {
+    n + n
+}
+//- src/main.rs
+fn main() {
+    let n: i32 = lib::twice(\"a\");
+    println!(\"{n}\");
+}
+",
+    file: "src/main.rs",
+    problem: ("expected i32, found &'static str", 2, 29),
+    mend: ("\"a\"", "1"),
+    across: Some(Across {
+        file: "lib/src/lib.rs",
+        find: "(n: i32) -> i32",
+        replace: "(n: i64) -> i64",
+        problem: "expected i32, found i64",
+    }),
+    hover: Is((RUST, "Doubles a number.")),
+    definition: Is((RUST, &["lib/src/lib.rs:2:8"])),
+    references: Is((RUST, &["lib/src/lib.rs:2:8", "src/main.rs:2:23"])),
+    symbols: Is(("lib/src/lib.rs", &["2 function twice"])),
+    workspace_symbols: Is(("twice", &["lib/src/lib.rs:2:8"])),
+    ..Row::NEW
+};
+
+const SHELL: At = ("main.sh", 3, "twice");
+
+const BASH: Row = Row {
+    name: "bash",
+    needs: &["npm", "node", "python3"],
+    fixture: "//- lib.sh
+#!/bin/bash
+# Says it twice.
+twice() {
+  echo \"$1$1\"
+}
+//- main.sh
+#!/bin/bash
+source ./lib.sh
+twice $undefined_
+",
+    file: "main.sh",
+    problem: ("undefined_ is referenced but not assigned", 3, 7),
+    mend: ("$undefined_", "once"),
+    hover: Is((SHELL, "Says it twice.")),
+    definition: Is((SHELL, &["lib.sh:3:1"])),
+    references: Is((SHELL, &["lib.sh:3:1", "main.sh:3:1"])),
+    symbols: Is(("lib.sh", &["3 function twice"])),
+    workspace_symbols: Is(("twice", &["lib.sh:3:1"])),
+    more: Some(bash),
+    ..Row::NEW
+};
+
+fn bash(lp: &Langport, ws: &Workspace) {
+    ws.write("late.sh", "#!/bin/bash\nsource ./lib.sh\ntwice it\n");
+    let uses = lp.tool("references", &json!({"file_path": "main.sh", "line": 3, "symbol": "twice"}));
+    places_are(uses.verdict_is("fresh"), &["late.sh:3:1", "lib.sh:3:1", "main.sh:3:1"]);
+}
+
+const FORTRAN: At = ("main.f90", 4, "twice");
+
+const FORTLS: Row = Row {
+    name: "fortls",
+    needs: &["python3"],
+    fixture: "//- lib.f90
+module lib
+  implicit none
+contains
+  subroutine twice(n)
+    integer, intent(in) :: n
+    print *, n, n
+  end subroutine twice
+end module lib
+//- main.f90
+program main
+  use nolib
+  implicit none
+  call twice(1)
+end program main
+",
+    file: "main.f90",
+    problem: ("Module \"nolib\" not found in project", 2, 7),
+    mend: ("nolib", "lib"),
+    across: Some(Across {
+        file: "lib.f90",
+        find: "module lib",
+        replace: "module lib2",
+        problem: "Module \"lib\" not found in project",
+    }),
+    hover: Is((FORTRAN, "SUBROUTINE twice(n)")),
+    definition: Is((FORTRAN, &["lib.f90:4:14"])),
+    references: Is((FORTRAN, &["lib.f90:4:14", "lib.f90:7:18", "main.f90:4:8"])),
+    symbols: Is(("lib.f90", &["1 module lib"])),
+    workspace_symbols: Is(("twice", &["lib.f90:4:1"])),
+    more: Some(fortls),
+    ..Row::NEW
+};
+
+fn fortls(lp: &Langport, ws: &Workspace) {
+    let uses = || lp.tool("references", &json!({"file_path": "main.f90", "line": 4, "symbol": "twice"}));
+    ws.write("late.f90", "program late\n  use lib\n  call twice(2)\nend program late\n");
+    places_are(uses().verdict_is("fresh"), &["late.f90:3:8", "lib.f90:4:14", "lib.f90:7:18", "main.f90:4:8"]);
+    ws.remove("late.f90");
+    places_are(uses().verdict_is("fresh"), &["lib.f90:4:14", "lib.f90:7:18", "main.f90:4:8"]);
+}
+
+const TOMBI: Row = Row {
+    name: "tombi",
+    needs: &["python3"],
+    fixture: "//- a.toml
+[server]
+port = 80
+host =
+",
+    file: "a.toml",
+    problem: ("expected value", 3, 7),
+    mend: ("host =", "host = \"x\""),
+    hover: Is((("a.toml", 2, "port"), "server.port")),
+    symbols: Is(("a.toml", &["1 object server", "2 number port"])),
+    workspace_symbols: Unsupported,
+    ..Row::NEW
+};
+
+const RUMDL: Row = Row {
+    name: "rumdl",
+    needs: &["python3"],
+    fixture: "//- a.md
+# Title
+
+##Part
+
+See [b](b.md#intro).
+//- b.md
+# B
+
+## Intro
+
+Text.
+",
+    file: "a.md",
+    problem: ("No space after ## in heading", 3, 3),
+    mend: ("##Part", "## Part"),
+    across: Some(Across { file: "b.md", find: "Intro", replace: "Other", problem: "Link fragment 'intro' not found" }),
+    symbols: Is(("a.md", &["1 string Title", "3 string Part"])),
+    ..Row::NEW
+};
+
+const JUST: Row = Row {
+    name: "just",
+    needs: &["python3"],
+    fixture: "//- justfile
+build: tset
+  echo build
+
+test:
+  echo test
+",
+    file: "justfile",
+    problem: ("Recipe `tset` not found", 1, 8),
+    mend: ("tset", "test"),
+    hover: Is((("justfile", 1, "test"), "echo test")),
+    definition: Is((("justfile", 1, "test"), &["justfile:4:1"])),
+    references: Is((("justfile", 1, "test"), &["justfile:1:8", "justfile:4:1"])),
+    symbols: Is(("justfile", &["1 function build", "4 function test"])),
+    workspace_symbols: Unsupported,
+    ..Row::NEW
+};
+
+const SQRUFF: Row = Row {
+    name: "sqruff",
+    needs: &["python3"],
+    fixture: "//- a.sql
+SELECT a  FROM b;
+",
+    file: "a.sql",
+    problem: ("Expected only single space", 1, 9),
+    mend: ("  FROM", " FROM"),
+    hover: Unsupported,
+    definition: Unsupported,
+    references: Unsupported,
+    symbols: Unsupported,
+    workspace_symbols: Unsupported,
+    ..Row::NEW
+};
+
+const PY: At = ("main.py", 3, "twice");
+
+/// What every type checker for Python says alike.
+const PYTHON: Row = Row {
+    needs: &["python3"],
+    fixture: "//- pyproject.toml
+[project]
+name = \"demo\"
+version = \"1\"
+//- lib.py
+def twice(n: int) -> int:
+    \"\"\"Doubles a number.\"\"\"
+    return n + n
+//- main.py
+from lib import twice
+
+x: str = twice(1)
+//- other.py
+from lib import twice
+
+y = twice(2)
+",
+    file: "main.py",
+    mend: ("x: str", "x: int"),
+    hover: Is((PY, "Doubles a number.")),
+    definition: Is((PY, &["lib.py:1:5"])),
+    references: Is((PY, &["lib.py:1:5", "main.py:1:17", "main.py:3:10", "other.py:1:17", "other.py:3:5"])),
+    symbols: Is(("lib.py", &["1 function twice"])),
+    ..Row::NEW
+};
+
+const BASEDPYRIGHT: Row = Row {
+    name: "basedpyright",
+    needs: &["npm", "node"],
+    problem: ("Type \"int\" is not assignable to declared type \"str\"", 3, 10),
+    across: Some(Across {
+        file: "lib.py",
+        find: "-> int",
+        replace: "-> str",
+        problem: "is not assignable to declared type \"int\"",
+    }),
+    workspace_symbols: Is(("twice", &["lib.py:1:5"])),
+    more: Some(no_interpreter_of_the_repository),
+    ..PYTHON
+};
+
+/// The `.venv` of a repository is a program of the repository.
+fn no_interpreter_of_the_repository(lp: &Langport, ws: &Workspace) {
+    ws.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n");
+    let touched = ws.path("executed");
+    ws.write(".venv/bin/python", &format!("#!/bin/sh\ntouch {}\nexec python3 \"$@\"\n", touched.display()));
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(ws.path(".venv/bin/python"), executable).expect("an executable file");
+    lp.tool("status", &json!({"restart": true, "server": "basedpyright"}));
+    lp.diagnostics("main.py").verdict_is("fresh").contains("no problems");
+    assert!(!touched.exists(), "the interpreter of the repository was run");
+}
+
+const PYREFLY: Row = Row {
+    name: "pyrefly",
+    trusted: true,
+    problem: ("`int` is not assignable to `str`", 3, 10),
+    across: Some(Across {
+        file: "lib.py",
+        find: "-> int",
+        replace: "-> str",
+        problem: "`str` is not assignable to `int`",
+    }),
+    workspace_symbols: Is(("twice", &["lib.py:1:5"])),
+    ..PYTHON
+};
+
+const ZUBAN: Row = Row {
+    name: "zuban",
+    problem: ("expression has type \"int\", variable has type \"str\"", 3, 10),
+    across: Some(Across { file: "lib.py", find: "-> int", replace: "-> str", problem: "variable has type \"int\"" }),
+    ..PYTHON
+};
