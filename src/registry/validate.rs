@@ -170,7 +170,7 @@ fn root(def: &Definition, found: &mut Found) {
 }
 
 fn ready(def: &Definition, found: &mut Found) {
-    for (field, pattern) in [("ready.log", &def.ready.log), ("ready.progress", &def.ready.progress)] {
+    for (field, pattern) in [("ready.log", &def.ready.log), ("ready.progress", &def.ready.progress), ("ready.standing", &def.ready.standing)] {
         if let Some(Err(error)) = pattern.as_deref().map(Regex::new) {
             // regex draws the place over several lines; the last one says what it is.
             let text = error.to_string();

@@ -182,6 +182,7 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
         notification: ready.notification.as_ref().map(|n| (n.method.clone(), n.field.clone())),
         progress: regex(&ready.progress)?,
         refresh: ready.refresh,
+        standing: regex(&ready.standing)?,
         grace: Duration::from_millis(ready.grace_ms),
         timeout: Duration::from_millis(ready.timeout_ms),
         again: globs("ready.again", &ready.again)?,
