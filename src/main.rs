@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use langport::{cli::Cli, sys};
+use langport::{
+    cli::{Cli, out},
+    sys,
+};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
@@ -20,7 +23,7 @@ fn main() -> ExitCode {
     match Cli::parse().run() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            tracing::error!("{error:#}");
+            out::note(&format!("langport: {error:#}"));
             ExitCode::FAILURE
         }
     }

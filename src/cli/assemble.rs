@@ -120,38 +120,45 @@ impl Flagged {
         let folders: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
         let bound = Bound::resolve(&registry, &Binding::of(&settings))?;
         let languages = bound.languages(&settings).context("filetypes")?;
-        let watching =
-            Options { events: settings.watch_events, max_folders: settings.watched_folders, ..Options::default() };
-        let watcher = Watcher::start(&roots, &watching);
-        let ms = Duration::from_millis;
-        let ground =
-            Arc::new(Ground::new(roots, Disk::new(settings.document_bytes, TEXTS), watcher, ms(settings.barrier_ms)));
+        let ground = ground(roots, &settings);
         let around = Surroundings::of_process(dirs, folders);
-        let starter = Starter {
-            ground,
-            around: around.clone(),
-            start_timeout: ms(settings.start_timeout_ms),
-            shutdown: SHUTDOWN,
-            request_timeout: ms(settings.request_timeout_ms),
-            settle: ms(settings.settle_ms),
-            empty: ms(settings.empty_ms),
-            documents: settings.documents,
-            pending: settings.pending,
-        };
-        // 0 means never.
-        let idle = if settings.idle_stop_ms == 0 {
-            Duration::from_secs(u64::from(u32::MAX))
-        } else {
-            ms(settings.idle_stop_ms)
-        };
-        let budget = Budget { restarts: RESTARTS, window: WINDOW };
-        let pool = Pool::new(starter, PoolLimits { instances: settings.instances, idle, budget });
+        let pool = pool(ground, around.clone(), &settings);
         let limits =
             ToolLimits { diagnostics_file: settings.diagnostics_file, capabilities: settings.capabilities.clone() };
         let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out);
         let mcp = mcp_settings(&settings, &engine);
         Ok(Langport { engine, mcp })
     }
+}
+
+/// The ground of a workspace, being watched from now on.
+pub(super) fn ground(roots: Roots, settings: &Settings) -> Arc<Ground> {
+    let watching =
+        Options { events: settings.watch_events, max_folders: settings.watched_folders, ..Options::default() };
+    let watcher = Watcher::start(&roots, &watching);
+    let disk = Disk::new(settings.document_bytes, TEXTS);
+    Arc::new(Ground::new(roots, disk, watcher, Duration::from_millis(settings.barrier_ms)))
+}
+
+/// An empty pool with the limits of the settings. Must be called inside a tokio runtime.
+pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Settings) -> Arc<Pool> {
+    let ms = Duration::from_millis;
+    let starter = Starter {
+        ground,
+        around,
+        start_timeout: ms(settings.start_timeout_ms),
+        shutdown: SHUTDOWN,
+        request_timeout: ms(settings.request_timeout_ms),
+        settle: ms(settings.settle_ms),
+        empty: ms(settings.empty_ms),
+        documents: settings.documents,
+        pending: settings.pending,
+    };
+    // 0 means never.
+    let idle =
+        if settings.idle_stop_ms == 0 { Duration::from_secs(u64::from(u32::MAX)) } else { ms(settings.idle_stop_ms) };
+    let budget = Budget { restarts: RESTARTS, window: WINDOW };
+    Pool::new(starter, PoolLimits { instances: settings.instances, idle, budget })
 }
 
 fn mcp_settings(settings: &Settings, engine: &Arc<Engine>) -> McpSettings {

@@ -2,9 +2,13 @@
 
 mod assemble;
 mod call;
+mod doctor;
 pub mod install;
 pub mod list;
 pub mod out;
+pub mod outdated;
+mod progress;
+mod project;
 mod serve;
 pub mod show;
 mod try_project;
@@ -30,8 +34,12 @@ enum Command {
     Call(call::Args),
     /// Show what language servers make of a project
     Try(try_project::Args),
+    /// Start what is installed, and tell what works and how to mend the rest
+    Doctor(doctor::Args),
     /// Install language servers below langport's own data folder
     Install(install::Args),
+    /// Compare what is installed with what the definitions ask for
+    Outdated(outdated::Args),
     /// List the known definitions
     List(list::Args),
     /// Show one definition
@@ -64,7 +72,9 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Call(args) => call::run(&args),
             Command::Try(args) => try_project::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Install(args) => install::run(&args).map(|()| 0),
+            Command::Outdated(args) => outdated::run(&args).map(|()| 0),
             Command::List(args) => list::run(&args).map(|()| 0),
             Command::Show(args) => show::run(&args).map(|()| 0),
         }

@@ -4,8 +4,6 @@
 mod agent;
 mod copy;
 mod mishap;
-mod served;
-mod survey;
 mod tally;
 mod tour;
 
@@ -18,8 +16,11 @@ use std::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::{agent::Agent, served::Served, survey::Language, tally::Tally, tour::Tour};
-use super::{on_runtime, out};
+use self::{agent::Agent, tally::Tally, tour::Tour};
+use super::{
+    on_runtime, out,
+    project::{Project, survey::Language},
+};
 use crate::sys::signals;
 
 /// How long all calls may take together.
@@ -46,15 +47,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let served = Served::of(&args.path)?;
-    served.show()?;
+    let project = Project::of(&args.path)?;
+    project.show()?;
     let mut tally = Tally::default();
-    if !served.missing().is_empty() {
-        get_missing(args, &served, &mut tally)?;
+    if !project.missing().is_empty() {
+        get_missing(args, &project, &mut tally)?;
     }
-    let languages: Vec<&Language> = served.ready().collect();
+    let languages: Vec<&Language> = project.ready().collect();
     if languages.is_empty() {
-        return nothing(&served);
+        return nothing(&project);
     }
     on_runtime(async {
         let stop = CancellationToken::new();
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             signals::ended().await;
             asked.cancel();
         });
-        let shown = show(&served, &languages, &mut tally, &stop).await;
+        let shown = show(&project, &languages, &mut tally, &stop).await;
         listening.abort();
         shown?;
         Ok(if stop.is_cancelled() { STOPPED } else { tally.exit_code() })
@@ -71,11 +72,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// Installs what is missing, or tells how.
-fn get_missing(args: &Args, served: &Served, tally: &mut Tally) -> anyhow::Result<()> {
+fn get_missing(args: &Args, project: &Project, tally: &mut Tally) -> anyhow::Result<()> {
     let asked_for = args.install || args.yes;
     let can_ask = io::stdin().is_terminal() && io::stdout().is_terminal();
     if asked_for || can_ask {
-        let wrong = served.install(!asked_for)?;
+        let wrong = project.install(!asked_for)?;
         if wrong > 0 {
             tally.wrong(format!("{wrong} of the missing servers could not be installed"));
         }
@@ -86,26 +87,26 @@ fn get_missing(args: &Args, served: &Served, tally: &mut Tally) -> anyhow::Resul
 }
 
 /// There is nobody to ask.
-fn nothing(served: &Served) -> anyhow::Result<u8> {
-    let missing = !served.missing().is_empty();
-    let what = match (missing, served.survey.languages.is_empty()) {
+fn nothing(project: &Project) -> anyhow::Result<u8> {
+    let missing = !project.missing().is_empty();
+    let what = match (missing, project.survey.languages.is_empty()) {
         (true, _) => "No server is here that could be asked.".to_owned(),
         (false, true) => "No file of a known language is here.".to_owned(),
-        (false, false) => format!("No definition serves these languages: {}.", served.advice()),
+        (false, false) => format!("No definition serves these languages: {}.", project.advice()),
     };
     out::print(&format!("\n{what}\n"))?;
     Ok(u8::from(missing))
 }
 
 async fn show(
-    served: &Served,
+    project: &Project,
     languages: &[&Language],
     tally: &mut Tally,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let end = Instant::now() + TIME;
-    let agent = Agent::new(&served.root, end)?;
-    let asked = agent.until(stop, ask(served, languages, &agent, tally)).await;
+    let agent = Agent::new(&project.root, end)?;
+    let asked = agent.until(stop, ask(project, languages, &agent, tally)).await;
     agent.leave().await;
     let Some(files) = asked.transpose()? else { return Ok(()) };
     for (language, file) in files {
@@ -113,7 +114,7 @@ async fn show(
             tally.wrong(format!("there was no time left for an error in a copy ({})", language.id));
             break;
         }
-        mishap::make_and_mend(&served.root, &file, language, end, tally, stop).await?;
+        mishap::make_and_mend(&project.root, &file, language, end, tally, stop).await?;
         if stop.is_cancelled() {
             return Ok(());
         }
@@ -128,7 +129,7 @@ async fn show(
 
 /// Asks about each language; answers with the file of each that is to be broken in a copy.
 async fn ask<'a>(
-    served: &Served,
+    project: &Project,
     languages: &[&'a Language],
     agent: &Agent,
     tally: &mut Tally,
@@ -136,7 +137,7 @@ async fn ask<'a>(
     let mut files = Vec::new();
     for language in languages.iter().take(LANGUAGES) {
         out::print(&format!("\n{}:\n", language.id))?;
-        let mut tour = Tour { root: &served.root, agent, tally };
+        let mut tour = Tour { root: &project.root, agent, tally };
         files.extend(tour.of(language).await?.map(|file| (*language, file)));
     }
     Ok(files)

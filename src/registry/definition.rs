@@ -357,6 +357,10 @@ pub struct Watch {
     /// written for one client, which tells it anyway.
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
+    /// Globs of paths below the root. Where such a file changes the server is started anew: it would go on with a part of
+    /// what the old one said.
+    #[serde(skip_serializing_if = "is_default")]
+    pub restart: Vec<String>,
     /// The server reads closed files once, and neither looks at them again nor asks to be told: one of its languages that
     /// changes is opened for it, up to this many at once. For more, and where one goes, it is started anew.
     #[serde(skip_serializing_if = "is_default")]

@@ -69,6 +69,30 @@ pub fn installed(dirs: &Dirs, name: &ScopedName) -> Option<Installed> {
     serde_json::from_str(&text).ok()
 }
 
+/// Everything that is installed, in the order of the names, also what no definition names any more.
+pub fn all_installed(dirs: &Dirs) -> Vec<(ScopedName, Installed)> {
+    let mut found = Vec::new();
+    let mut open = vec![Vec::<String>::new()];
+    while let Some(parts) = open.pop() {
+        let folder = dirs.data.join("servers").join(parts.iter().collect::<PathBuf>());
+        let name = match parts.as_slice() {
+            [namespace, name] => format!("{namespace}/{name}").parse::<ScopedName>().ok(),
+            [server, namespace, name] => format!("{server}:{namespace}/{name}").parse().ok(),
+            _ => None,
+        };
+        let current = name.and_then(|name| Some((installed(dirs, &name)?, name)));
+        if let Some((current, name)) = current {
+            found.push((name, current));
+        } else if parts.len() < 3 {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            open.extend(names.map(|name| parts.iter().cloned().chain([name]).collect()));
+        }
+    }
+    found.sort_by_key(|(name, _)| name.to_string());
+    found
+}
+
 /// The folders that hold the programs of what is installed; empty where nothing is.
 pub fn bin_dirs(dirs: &Dirs, name: &ScopedName) -> Vec<PathBuf> {
     let current = installed(dirs, name);
@@ -103,15 +127,29 @@ pub struct Prepared<'a> {
 /// # Errors
 /// There is no recipe, or its package manager is missing.
 pub fn prepare<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<Option<Prepared<'a>>, InstallError> {
+    let pinned = Recipe::of(&entry.def.install).map(|recipe| recipe.pin());
+    let current = installed(&around.dirs, &entry.name).filter(|_| is_whole(entry, &around.dirs));
+    match current {
+        Some(current) if Some(&current.pin) == pinned.as_ref() => Ok(None),
+        _ => prepare_again(entry, around).map(Some),
+    }
+}
+
+/// Whether the program is there, of what is installed for a definition.
+pub fn is_whole(entry: &Entry, dirs: &Dirs) -> bool {
+    lookup::find_program(&entry.def.command, &bin_dirs(dirs, &entry.name), &[]).is_ok()
+}
+
+/// Works out what installing a definition means here, whether or not just that is installed already.
+///
+/// # Errors
+/// There is no recipe, or its package manager is missing.
+pub fn prepare_again<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<Prepared<'a>, InstallError> {
     let name = || entry.name.clone();
     let recipe = Recipe::of(&entry.def.install)
         .ok_or_else(|| InstallError::NoRecipe { name: name(), hint: entry.def.install.hint.clone() })?;
     let dirs = &around.dirs;
     let replaces = installed(dirs, &entry.name);
-    let works = lookup::find_program(&entry.def.command, &bin_dirs(dirs, &entry.name), &[]).is_ok();
-    if works && replaces.as_ref().is_some_and(|current| current.pin == recipe.pin()) {
-        return Ok(None);
-    }
     let home = home(dirs, &entry.name);
     let number = numbered(&home).into_iter().max().unwrap_or(0) + 1;
     let folder = home.join(number.to_string());
@@ -130,7 +168,7 @@ pub fn prepare<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<Option<
         env.extend(step.env);
         commands.push(Spawn { program, args: step.args, cwd: folder.clone(), env });
     }
-    Ok(Some(Prepared { entry, dirs, recipe, number, folder, commands, replaces }))
+    Ok(Prepared { entry, dirs, recipe, number, folder, commands, replaces })
 }
 
 impl Prepared<'_> {

@@ -148,7 +148,12 @@ impl Session {
 
     pub(super) fn sync_or_why(&self, ground: &Ground, question: &Question) -> Result<Option<Focus>, Shortfall> {
         let focus = question.file.as_deref().map(|path| (path, question.language.as_str()));
-        self.sync(ground, focus).map_err(|error| match error {
+        let synced = match self.sync(ground, focus) {
+            // The file only stands for its project there: it may be gone, or be none that can be told.
+            Err(SyncError::Read(_)) if matches!(question.query, Query::Symbols { .. }) => self.sync(ground, None),
+            other => other,
+        };
+        synced.map_err(|error| match error {
             SyncError::Read(error) => Shortfall::File(error.to_string()),
             SyncError::Closed => self.died(),
             SyncError::Overflow => Shortfall::Outrun,

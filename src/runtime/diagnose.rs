@@ -143,6 +143,7 @@ impl Session {
         mut focus: Focus,
         identifiers: Vec<Option<String>>,
     ) -> Result<Reply, Shortfall> {
+        let mut outrun = false;
         for round in 0.. {
             let refreshes = self.heard.record().refreshes;
             let pulls =
@@ -152,8 +153,9 @@ impl Session {
             }
             let asked_again = {
                 let record = self.heard.record();
-                let moved = record.sent.get(&focus.path).is_some_and(|sent| sent.version != focus.sent.version);
-                moved || record.refreshes != refreshes
+                // Closed meanwhile, to make room for others: several servers answer "empty" for a file that is not open.
+                outrun = record.sent.get(&focus.path).is_none_or(|sent| sent.version != focus.sent.version);
+                outrun || record.refreshes != refreshes
             };
             if !asked_again || round + 1 >= REFRESHED || question.left() < SLACK * 2 {
                 break;
@@ -161,8 +163,9 @@ impl Session {
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
         let (verdict, reason) = match self.heard.standing() {
-            Standing::Ready => (Verdict::Fresh, None),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".to_owned())),
+            Standing::Ready if outrun => (Verdict::Stale, Some("the file was told anew while it was asked".to_owned())),
+            Standing::Ready => (Verdict::Fresh, None),
         };
         Ok(self.reply(&focus, verdict, reason))
     }
@@ -175,13 +178,13 @@ impl Session {
         identifier: Option<&str>,
     ) -> Result<(), Shortfall> {
         let name = identifier.unwrap_or_default();
-        let previous = self.heard.record().store.pulled(&focus.path, name).and_then(|report| report.result_id.clone());
+        let previous = self.heard.record().store.pulled(&focus.path, name).cloned();
         let mut params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}});
         if let Some(identifier) = identifier {
             params["identifier"] = identifier.into();
         }
-        if let Some(previous) = previous {
-            params["previousResultId"] = previous.into();
+        if let Some(id) = previous.as_ref().and_then(|report| report.result_id.clone()) {
+            params["previousResultId"] = id.into();
         }
         let response = self.request_retrying(ground, question, "textDocument/diagnostic", &params).await?;
         let report =
@@ -192,17 +195,18 @@ impl Session {
         let version = focus.sent.version;
         match report {
             Report::Full { items, total, result_id, related, .. } => {
-                record.store.pull(&focus.path, name, Pulled { items, total, result_id, version });
+                // The asked file's own report last: however many others came along, it is kept.
                 for (file, report) in related {
                     if let (FileRef::Path(path), Report::Full { items, total, result_id, .. }) = (file, report) {
                         let version = record.sent.get(&path).map_or(0, |sent| sent.version);
                         record.store.pull(&path, name, Pulled { items, total, result_id, version });
                     }
                 }
+                record.store.pull(&focus.path, name, Pulled { items, total, result_id, version });
             }
             Report::Unchanged { .. } => {
-                let same = record.store.pulled(&focus.path, name).cloned();
-                let Some(mut same) = same else {
+                // Since the report that was named, not since another call's newer one.
+                let Some(mut same) = previous else {
                     return Err(Shortfall::Shape("\"unchanged\", but it has reported nothing before".into()));
                 };
                 same.version = version;

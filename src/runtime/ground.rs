@@ -60,12 +60,13 @@ impl Ground {
         Self { roots, disk, watcher, barrier, lines: Mutex::default() }
     }
 
-    /// A file as it is on disk now.
+    /// A file of the workspace as it is on disk now. A link that has taken its place, or that of a folder above it, is
+    /// not followed out of the workspace.
     ///
     /// # Errors
     /// When it cannot be read as a text of bounded size.
     pub fn read(&self, path: &Path) -> Result<Arc<Snapshot>, ReadError> {
-        self.disk.read(path)
+        self.disk.read_if(path, || self.roots.contains(path))
     }
 
     /// The line index of a snapshot's text, kept while the text stays the same.

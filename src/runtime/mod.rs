@@ -12,6 +12,7 @@ mod hierarchy;
 pub mod instance;
 mod nudge;
 pub mod pool;
+pub mod probe;
 pub mod query;
 pub mod readiness;
 pub mod session;

@@ -65,6 +65,11 @@ impl Pool {
         &self.ground
     }
 
+    /// How long a start may take.
+    pub(super) fn start_timeout(&self) -> Duration {
+        self.starter.start_timeout
+    }
+
     /// What happens from now on.
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()

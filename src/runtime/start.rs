@@ -32,6 +32,7 @@ use super::{
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
     stderr::StderrRing,
+    stop::LAST_WORDS,
 };
 
 /// What every start needs.
@@ -66,6 +67,7 @@ pub(super) async fn start(
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let listens = globs("watch.files", &entry.def.watch.files)?;
+    let restarts = globs("watch.restart", &entry.def.watch.restart)?;
     let stderr = Arc::new(StderrRing::default());
     let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
@@ -108,6 +110,7 @@ pub(super) async fn start(
             wire.close();
             if let Some(process) = &process {
                 process.kill();
+                stderr.settled(LAST_WORDS).await;
             }
             return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() });
         }
@@ -146,6 +149,7 @@ pub(super) async fn start(
             empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
         },
         listens,
+        restarts,
         desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None }),
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),

@@ -3,23 +3,37 @@
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    sync::watch,
+    time::timeout,
+};
 
 /// Bytes kept.
 const RING: usize = 64 * 1024;
 
 /// A ring of the last bytes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct StderrRing {
     bytes: Mutex<VecDeque<u8>>,
+    /// True while somebody may still write to it.
+    open: watch::Sender<bool>,
+}
+
+impl Default for StderrRing {
+    fn default() -> Self {
+        Self { bytes: Mutex::default(), open: watch::Sender::new(false) }
+    }
 }
 
 impl StderrRing {
     /// Reads `from` to its end in the background; a server that floods it is slowed by nothing and costs 64 KiB.
     pub fn follow(self: &Arc<Self>, mut from: impl AsyncRead + Send + Unpin + 'static) -> tokio::task::JoinHandle<()> {
         let ring = self.clone();
+        ring.open.send_replace(true);
         tokio::spawn(async move {
             let mut buffer = vec![0; 8 * 1024];
             while let Ok(read) = from.read(&mut buffer).await {
@@ -28,7 +42,14 @@ impl StderrRing {
                 }
                 ring.take(&buffer[..read]);
             }
+            ring.open.send_replace(false);
         })
+    }
+
+    /// Waits until all that an ended process has written is here, for at most `longest`: a descendant may hold the pipe.
+    pub async fn settled(&self, longest: Duration) {
+        let mut open = self.open.subscribe();
+        let _ = timeout(longest, open.wait_for(|open| !open)).await;
     }
 
     fn take(&self, new: &[u8]) {

@@ -9,11 +9,15 @@ const ASK: f32 = 0.4;
 /// The part that the process may take to end after `exit`.
 const LEAVE: f32 = 0.2;
 
+/// How long the last words of an ended process may take to arrive.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(300);
+
 impl Session {
     /// Gives a process whose pipe has closed a moment to leave its exit status and last words.
     pub(super) async fn settle_death(&self) {
         if let Some(process) = &self.process {
             process.ended(Duration::from_millis(500)).await;
+            self.stderr.settled(LAST_WORDS).await;
         }
     }
 }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use indexmap::IndexMap;
 use tokio::time::Instant;
 
 use crate::protocol::types::Diagnostic;
@@ -69,7 +70,8 @@ const FLIGHT: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct Store {
     pushed: HashMap<PathBuf, Pushed>,
-    pulled: HashMap<(PathBuf, String), Pulled>,
+    /// In the order in which they were taken.
+    pulled: IndexMap<(PathBuf, String), Pulled>,
     delay: Option<Duration>,
     ever: bool,
     /// This server says which text a list belongs to.
@@ -120,12 +122,14 @@ impl Store {
         self.flights.get(path).is_some_and(|flight| flight.come <= flight.owed)
     }
 
-    /// Takes a pulled report.
+    /// Takes a pulled report; the one taken longest ago makes room.
     pub fn pull(&mut self, path: &Path, identifier: &str, report: Pulled) {
-        if self.pulled.len() >= FILES && !self.pulled.contains_key(&(path.to_owned(), identifier.to_owned())) {
-            self.pulled.clear();
+        let key = (path.to_owned(), identifier.to_owned());
+        self.pulled.shift_remove(&key);
+        if self.pulled.len() >= FILES {
+            self.pulled.shift_remove_index(0);
         }
-        self.pulled.insert((path.to_owned(), identifier.to_owned()), report);
+        self.pulled.insert(key, report);
     }
 
     /// The last report for one identifier.
@@ -296,6 +300,20 @@ mod tests {
         assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
         store.push(path, list(&["of the second"], None, ms(30)), Some(told));
         assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
+    }
+
+    #[test]
+    fn the_report_taken_longest_ago_makes_room() {
+        let report = |version| Pulled { items: vec![finding("x")], total: 1, result_id: None, version };
+        let mut store = Store::default();
+        for n in 0..=FILES {
+            store.pull(Path::new(&format!("/w/{n}.py")), "", report(1));
+        }
+        store.pull(Path::new("/w/1.py"), "", report(2));
+        store.pull(Path::new("/w/new.py"), "", report(1));
+        assert!(store.pulled(Path::new("/w/0.py"), "").is_none());
+        assert!(store.pulled(Path::new("/w/2.py"), "").is_none());
+        assert_eq!(store.reports(Path::new("/w/1.py"), 2).len(), 1);
     }
 
     #[test]

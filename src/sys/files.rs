@@ -54,6 +54,15 @@ pub fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Whether this user may write into a folder.
+#[must_use]
+pub fn is_writable(folder: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok();
+    #[cfg(not(unix))]
+    folder.metadata().is_ok_and(|metadata| !metadata.permissions().readonly())
+}
+
 /// Writes a file in place.
 ///
 /// # Errors

@@ -2,8 +2,11 @@
 #![expect(clippy::disallowed_methods, reason = "this is one of the places that spawn processes")]
 
 use std::{
-    io,
+    io::{self, BufRead, BufReader, Read},
     process::{Command, ExitStatus, Stdio},
+    sync::mpsc::{self, RecvTimeoutError, SyncSender},
+    thread,
+    time::{Duration, Instant},
 };
 
 use super::{env::Env, process::Spawn};
@@ -72,21 +75,84 @@ pub fn tool_env(vars: &Env) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Runs a program to its end. It has no input; what it prints goes to our stderr, since stdout may be a program's to
-/// read.
+/// A line longer than this is told in pieces.
+const LINE: usize = 2_000;
+/// Lines that wait to be told; a program that writes faster waits.
+const LINES: usize = 64;
+/// What a program leaves running may keep its pipes open: this long after its end nobody listens any more.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// Runs a program to its end, telling each line that it prints. It has no input.
 ///
 /// # Errors
 /// It cannot be started.
-pub fn run_tool(spawn: &Spawn) -> io::Result<ExitStatus> {
-    Command::new(&spawn.program)
+pub fn run_tool(spawn: &Spawn, told: &mut dyn FnMut(&str)) -> io::Result<ExitStatus> {
+    let mut child = Command::new(&spawn.program)
         .args(&spawn.args)
         .current_dir(&spawn.cwd)
         .env_clear()
         .envs(spawn.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
-        .stdout(Stdio::from(io::stderr()))
-        .stderr(Stdio::inherit())
-        .status()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let (send, lines) = mpsc::sync_channel(LINES);
+    if let Some(pipe) = child.stdout.take() {
+        follow(pipe, send.clone());
+    }
+    if let Some(pipe) = child.stderr.take() {
+        follow(pipe, send);
+    }
+    let mut end: Option<(ExitStatus, Instant)> = None;
+    loop {
+        match lines.recv_timeout(Duration::from_millis(100)) {
+            Ok(line) => told(&line),
+            Err(RecvTimeoutError::Disconnected) => return end.map_or_else(|| child.wait(), |(status, _)| Ok(status)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        match end {
+            Some((status, at)) if at.elapsed() > LINGER => return Ok(status),
+            Some(_) => {}
+            None => end = child.try_wait()?.map(|status| (status, Instant::now())),
+        }
+    }
+}
+
+/// Sends every line that comes from a pipe, in a thread of its own, until its end or until nobody listens.
+fn follow(pipe: impl Read + Send + 'static, send: SyncSender<String>) {
+    thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = Vec::new();
+        let flush = |line: &mut Vec<u8>| {
+            let text = String::from_utf8_lossy(line).trim_end().to_owned();
+            line.clear();
+            text.is_empty() || send.send(text).is_ok()
+        };
+        loop {
+            let read = match pipe.fill_buf() {
+                Ok([]) | Err(_) => break,
+                // A carriage return alone is how bars are drawn.
+                Ok(bytes) => match bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+                    Some(end) => {
+                        line.extend_from_slice(&bytes[..end]);
+                        if !flush(&mut line) {
+                            return;
+                        }
+                        end + 1
+                    }
+                    None => {
+                        line.extend_from_slice(bytes);
+                        bytes.len()
+                    }
+                },
+            };
+            pipe.consume(read);
+            if line.len() > LINE && !flush(&mut line) {
+                return;
+            }
+        }
+        flush(&mut line);
+    });
 }
 
 #[cfg(test)]
@@ -104,5 +170,34 @@ mod tests {
         let env = tool_env(&given.iter().chain(&kept_back).map(|&name| (name, "x")).collect());
         let names: BTreeSet<_> = env.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, BTreeSet::from(given));
+    }
+
+    fn check(script: &str, expected: &expect_test::Expect) {
+        let spawn = Spawn {
+            program: "/bin/sh".into(),
+            args: vec!["-c".to_owned(), script.to_owned()],
+            cwd: "/".into(),
+            env: vec![("GIVEN".to_owned(), "yes".to_owned())],
+        };
+        let mut seen = Vec::new();
+        let status = run_tool(&spawn, &mut |line| seen.push(line.to_owned())).unwrap();
+        seen.sort();
+        expected.assert_eq(&format!("{:?} {}", status.code(), seen.join("|")));
+    }
+
+    #[test]
+    fn every_line_is_told_and_the_end_too() {
+        check(
+            "echo a; echo \"$GIVEN$HOME\" >&2; printf '10%%\\r20%%\\r\\n'; printf last; exit 3",
+            &expect_test::expect!["Some(3) 10%|20%|a|last|yes"],
+        );
+        check("cat", &expect_test::expect!["Some(0) "]);
+    }
+
+    #[test]
+    fn what_a_program_leaves_running_keeps_nobody_waiting() {
+        let start = Instant::now();
+        check("sleep 9 & echo done; kill -9 $$", &expect_test::expect!["None done"]);
+        assert!(start.elapsed() < Duration::from_secs(8));
     }
 }

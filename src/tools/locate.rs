@@ -15,7 +15,7 @@ use super::{
     address::{Address, Aim, Found, in_text, occurrences},
     ask::Ask,
     file::{File, failure},
-    outcome::{Code, Failure},
+    outcome::{Code, Failure, Verdict},
     symbol_path::SymbolPath,
 };
 
@@ -170,6 +170,16 @@ impl Ask<'_> {
         }
         match spots.len() {
             1 => Ok(spots.swap_remove(0)),
+            // That nobody knows it is only said when everybody has answered.
+            0 if !search.verdict.is_some_and(Verdict::answered) => {
+                let mut open = failure(
+                    Code::Failed,
+                    "not every server could be asked for a symbol of that name",
+                    "ask again, or give file_path with the symbol",
+                );
+                open.servers = search.servers;
+                Err(open)
+            }
             0 => {
                 let mut not_found = failure(
                     Code::NotFound,

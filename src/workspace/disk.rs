@@ -90,12 +90,24 @@ impl Disk {
     /// # Errors
     /// When it is no readable text file of allowed size.
     pub fn read(&self, path: &Path) -> Result<Arc<Snapshot>, ReadError> {
+        self.read_if(path, || true)
+    }
+
+    /// As [`Disk::read`], but what has to be read anew is read only if `allowed`: another file may go by that name since.
+    ///
+    /// # Errors
+    /// As [`Disk::read`]; what is not allowed does not exist.
+    pub fn read_if(&self, path: &Path, allowed: impl FnOnce() -> bool) -> Result<Arc<Snapshot>, ReadError> {
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
             Err(error) => return Err(self.failed(path, error)),
         };
         if let Some(kept) = self.kept(path, files::identity(&metadata)) {
             return Ok(kept);
+        }
+        if !allowed() {
+            self.forget(path);
+            return Err(ReadError::NotFound(path.to_owned()));
         }
         let contents = Contents::read(path, self.limit).inspect_err(|_| self.forget(path))?;
         Ok(self.keep(path, contents))

@@ -45,8 +45,8 @@ pub enum PathError {
 /// A root that cannot be one.
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
-    #[error("cannot use {path} as a workspace root: {source}", path = path.display())]
-    Unreachable { path: PathBuf, source: io::Error },
+    #[error("cannot use {path} as a workspace root: {why}", path = path.display())]
+    Unreachable { path: PathBuf, why: io::Error },
     #[error("cannot use {path} as a workspace root: it is not a folder", path = .0.display())]
     NotAFolder(PathBuf),
     #[error("a workspace needs at least one root")]
@@ -68,8 +68,7 @@ impl Roots {
         let mut roots: Vec<Root> = Vec::new();
         for given in paths {
             let given = given.as_ref();
-            let path =
-                given.canonicalize().map_err(|source| RootError::Unreachable { path: given.to_owned(), source })?;
+            let path = given.canonicalize().map_err(|why| RootError::Unreachable { path: given.to_owned(), why })?;
             if !path.is_dir() {
                 return Err(RootError::NotAFolder(path));
             }

@@ -19,11 +19,14 @@ macro_rules! trials {
     };
 }
 
+mod clients;
 mod diagnostics;
+mod doctor;
 mod ending;
 mod fake;
 mod freshness;
 mod hostile;
+mod install;
 mod lifecycle;
 mod mcp;
 mod output;
@@ -72,6 +75,9 @@ fn main() {
         tools::trials(),
         try_tour::trials(),
         hostile::trials(),
+        install::trials(),
+        doctor::trials(),
+        clients::trials(),
         real::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());

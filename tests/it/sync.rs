@@ -26,7 +26,39 @@ trials![
     a7_4_documents_are_opened_changed_and_closed,
     d1_17_watched_files_are_told_before_documents,
     x4_every_kind_of_file_change_is_told,
+    syn_03_what_changed_beside_a_lost_file_is_told,
+    x17_a_link_in_the_place_of_an_open_file_is_not_followed_out,
 ];
+
+fn syn_03_what_changed_beside_a_lost_file_is_told() {
+    let ws = Workspace::new("//- aa.py\nfirst\n//- use.py\ndef calc(): pass\n");
+    let lp = Langport::with(&ws, Script::new().pull());
+    lp.diagnostics("use.py").says("fresh · fake · no problems");
+    lp.tool("workspace_symbols", &json!({"query": "calc"})).fine();
+    // The file that stood for the project goes while another one changes.
+    ws.remove("aa.py");
+    ws.write("use.py", "def calc(): pass  # ERR\n");
+    lp.tool("workspace_symbols", &json!({"query": "calc"})).verdict_is("fresh").contains("use.py:1:5");
+    lp.diagnostics("use.py").says("fresh · fake · 1 error");
+}
+
+fn x17_a_link_in_the_place_of_an_open_file_is_not_followed_out() {
+    let ws = Workspace::new("//- a.py\nalpha\n//- b.py\nbeta\n//- sub/c.py\ngamma\n");
+    let beside = ws.home().join("beside");
+    std::fs::create_dir_all(&beside).unwrap();
+    std::fs::write(beside.join("c.py"), "secret\n").unwrap();
+    let lp = Langport::with(&ws, Script::new());
+    for file in ["a.py", "b.py", "sub/c.py"] {
+        lp.hover(&json!({"file_path": file, "line": 1, "column": 1})).verdict_is("fresh");
+    }
+    ws.remove("a.py");
+    std::os::unix::fs::symlink(beside.join("c.py"), ws.path("a.py")).unwrap();
+    std::fs::remove_dir_all(ws.path("sub")).unwrap();
+    std::os::unix::fs::symlink(&beside, ws.path("sub")).unwrap();
+    lp.hover(&json!({"file_path": "b.py", "line": 1, "column": 1})).verdict_is("fresh");
+    assert!(lp.log().events("text").iter().all(|event| event["about"]["text"] != "secret\n"));
+    assert_eq!(lp.log().count("textDocument/didClose"), 2);
+}
 
 fn syn_01_an_open_file_is_never_frozen() {
     let ws = Workspace::new("//- use.py\ncalc('x')  # ERR\n");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    fake::script::{Script, register},
+    fake::script::{Act, Script, register},
     support::{Answer, Definition, Langport, Workspace, eventually},
 };
 
@@ -17,6 +17,7 @@ trials![
     x13_a_symbol_on_a_line_with_occurrence,
     x13_a_symbol_in_a_file_or_anywhere,
     x13_ambiguity_gives_addresses_that_work,
+    x13_a_symbol_that_nobody_could_be_asked_for_is_not_missing,
     x16_a_call_cannot_choose_the_command,
     x17_the_boundary_is_segment_safe_and_follows_links,
     x22_a_server_can_be_restarted,
@@ -29,6 +30,13 @@ const SHOP: &str = "//- shop.py\nclass Cart:\n    def add(self, item): pass\ncla
 
 fn place(file: &str, line: usize, column: usize) -> Value {
     json!({"file_path": file, "line": line, "column": column})
+}
+
+fn x13_a_symbol_that_nobody_could_be_asked_for_is_not_missing() {
+    let ws = Workspace::new(SHOP);
+    let script = Script::new().on("workspace/symbol", [Act::Sleep(1)]);
+    let lp = Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(2_000).start();
+    lp.hover(&json!({"symbol": "Cart"})).fails("failed").lacks("no server knows").contains("fake unanswered");
 }
 
 fn tool_names(lp: &Langport) -> Vec<String> {

@@ -1,12 +1,6 @@
 //! Makes tool calls as an agent does, and shows each with its answer and how long it took.
 
-use std::{
-    future::Future,
-    io::{self, IsTerminal, Write},
-    path::Path,
-    sync::Arc,
-    time::Duration,
-};
+use std::{future::Future, io, path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
@@ -16,6 +10,7 @@ use crate::{
     cli::{
         assemble::{Flagged, Langport},
         out,
+        progress::Progress,
     },
     render,
     tools::{
@@ -35,6 +30,7 @@ const SLACK: Duration = Duration::from_secs(2);
 pub(super) struct Agent {
     langport: Langport,
     end: Instant,
+    pub progress: Progress,
 }
 
 /// A call that was made.
@@ -60,7 +56,7 @@ impl Agent {
     /// An agent that works in one folder until `end`. Must be called inside a tokio runtime.
     pub(super) fn new(root: &Path, end: Instant) -> anyhow::Result<Self> {
         let flagged = Flagged { root: vec![root.to_owned()], ..Flagged::default() };
-        Ok(Self { langport: flagged.assemble()?, end })
+        Ok(Self { langport: flagged.assemble()?, end, progress: Progress::new() })
     }
 
     /// Calls a tool, again while its server is not ready.
@@ -80,7 +76,7 @@ impl Agent {
                 matches!(outcome.verdict, Verdict::Indexing | Verdict::Unanswered | Verdict::Stale)
             });
             if !waiting || Instant::now() >= until {
-                clear();
+                self.progress.clear();
                 return Made { tool, call, answer, took: start.elapsed(), asked };
             }
         }
@@ -91,7 +87,8 @@ impl Agent {
         let left = self.end.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
         let max_wait = mcp.max_wait.min(left);
         let caller = Caller { id: 0, client: "langport try".to_owned(), max_wait, max_chars: mcp.max_chars };
-        let progress = ProgressSink::new(say);
+        let told = self.progress.clone();
+        let progress = ProgressSink::new(move |text| told.say(text));
         let call = ToolCall { tool, arguments, caller: Arc::new(caller), progress };
         let answered = timeout(max_wait + SLACK, self.langport.engine.clone().call(call)).await;
         answered.unwrap_or_else(|_| {
@@ -110,7 +107,7 @@ impl Agent {
         tokio::select! {
             done = work => Some(done),
             () = stop.cancelled() => {
-                clear();
+                self.progress.clear();
                 None
             }
         }
@@ -155,21 +152,6 @@ fn spent(took: Duration) -> String {
         format!("{} ms", took.as_millis())
     } else {
         format!("{:.1} s", took.as_secs_f64())
-    }
-}
-
-/// Tells a person who waits what goes on; a script that reads stderr is told nothing.
-pub(super) fn say(text: &str) {
-    if io::stderr().is_terminal() {
-        // Where stderr is closed there is nobody to tell.
-        let _ = write!(io::stderr().lock(), "\r\x1b[2K  … {}", render::line(text, 100));
-    }
-}
-
-/// Takes back what was told last.
-pub(super) fn clear() {
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr().lock(), "\r\x1b[2K");
     }
 }
 

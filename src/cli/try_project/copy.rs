@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::survey;
+use crate::cli::project::survey;
 use crate::sys::files::{self, TempDir};
 
 /// The most that is copied.

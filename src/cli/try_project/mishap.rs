@@ -8,14 +8,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    agent::{self, Agent, Made, Went},
+    agent::{Agent, Made, Went},
     copy::{Copy, LIMITS},
-    survey::Language,
     tally::Tally,
     tour::shown,
 };
 use crate::{
-    cli::out,
+    cli::{out, progress::Progress, project::survey::Language},
     sys::files,
     tools::{
         ToolId,
@@ -45,9 +44,10 @@ pub(super) async fn make_and_mend(
         ))?;
         return Ok(());
     };
-    agent::say("copying the project");
+    let progress = Progress::new();
+    progress.say("copying the project");
     let copied = Copy::of(root, file, LIMITS);
-    agent::clear();
+    progress.clear();
     let copy = copied?;
     let left_out = if copy.left_out > 0 { format!(", {} left out", copy.left_out) } else { String::new() };
     out::print(&format!("\nIn a copy ({} files{left_out}), which is removed at the end:\n", copy.files))?;

@@ -9,12 +9,11 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    agent::{self, Agent, Made, Went},
-    survey::Language,
+    agent::{Agent, Made, Went},
     tally::Tally,
 };
 use crate::{
-    cli::out,
+    cli::{out, project::survey::Language},
     tools::{
         ToolId,
         outcome::{Body, SymbolLine, Verdict},
@@ -108,7 +107,7 @@ impl Tour<'_> {
             if asked > 0 && Instant::now() > until {
                 break;
             }
-            agent::say(&format!("looking for problems: {}", self.shown(other)));
+            self.agent.progress.say(&format!("looking for problems: {}", self.shown(other)));
             let made = self.agent.call(ToolId::Diagnostics, json!({"file_path": self.shown(other)})).await;
             asked += 1;
             let problems = errors(&made);

@@ -2,6 +2,7 @@
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
 //! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
+mod clients;
 mod definitions;
 mod flask;
 mod inspector;
@@ -52,6 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names::trials(),
         life::trials(),
         inspector::trials(),
+        clients::trials(),
         definitions::trials(),
     ]
     .into_iter()
@@ -91,6 +93,9 @@ pub(crate) fn not_run() -> Vec<String> {
         if let Some(missing) = need.missing() {
             reasons.entry(missing).or_default().push(need.name());
         }
+    }
+    if let Some(missing) = clients::missing() {
+        reasons.entry(missing).or_default().push("the command-line clients");
     }
     reasons
         .into_iter()

@@ -119,7 +119,7 @@ impl Need {
     }
 }
 
-fn works(command: &mut Command) -> bool {
+pub(super) fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 

@@ -1,6 +1,7 @@
 //! What the tests stand on: workspaces, langport under test, an MCP client, and the log of the scripted server.
 
 pub(crate) mod answer;
+pub(crate) mod cli;
 pub(crate) mod definition;
 pub(crate) mod langport;
 pub(crate) mod log;

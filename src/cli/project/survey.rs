@@ -29,7 +29,7 @@ const FITTING: std::ops::RangeInclusive<u64> = 400..=24 * 1024;
 
 /// What a project holds.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(in crate::cli) struct Survey {
     /// The most frequent first.
     pub languages: Vec<Language>,
     /// Whether the project is larger than what was looked at.
@@ -38,7 +38,7 @@ pub(super) struct Survey {
 
 /// A language and its files.
 #[derive(Debug)]
-pub(super) struct Language {
+pub(in crate::cli) struct Language {
     pub id: String,
     pub count: usize,
     /// The best examples first.
@@ -52,7 +52,7 @@ struct Seen {
 
 impl Survey {
     /// Looks through a folder.
-    pub(super) fn of(root: &Path, names: &Overrides) -> Self {
+    pub(in crate::cli) fn of(root: &Path, names: &Overrides) -> Self {
         let mut found: BTreeMap<String, (usize, Vec<Seen>)> = BTreeMap::new();
         let end = Instant::now() + TIME;
         let mut walk = walk(root, true);
@@ -82,7 +82,7 @@ impl Survey {
 }
 
 /// Every file that git does not ignore, without what tools fill; `visible` leaves out names that begin with a dot.
-pub(super) fn walk(root: &Path, visible: bool) -> impl Iterator<Item = DirEntry> {
+pub(in crate::cli) fn walk(root: &Path, visible: bool) -> impl Iterator<Item = DirEntry> {
     let walk = WalkBuilder::new(root)
         .hidden(visible)
         .require_git(false)
