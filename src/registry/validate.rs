@@ -170,7 +170,11 @@ fn root(def: &Definition, found: &mut Found) {
 }
 
 fn ready(def: &Definition, found: &mut Found) {
-    for (field, pattern) in [("ready.log", &def.ready.log), ("ready.progress", &def.ready.progress), ("ready.standing", &def.ready.standing)] {
+    for (field, pattern) in [
+        ("ready.log", &def.ready.log),
+        ("ready.progress", &def.ready.progress),
+        ("ready.standing", &def.ready.standing),
+    ] {
         if let Some(Err(error)) = pattern.as_deref().map(Regex::new) {
             // regex draws the place over several lines; the last one says what it is.
             let text = error.to_string();
@@ -178,12 +182,19 @@ fn ready(def: &Definition, found: &mut Found) {
             found.add(field, format!("is not a regular expression: {reason}"));
         }
     }
-    for glob in &def.ready.again {
-        if let Err(error) = globset::Glob::new(glob) {
-            found.add("ready.again", format!("`{glob}`: {}", error.kind()));
+    for (field, globs) in
+        [("ready.again", &def.ready.again), ("watch.files", &def.watch.files), ("watch.restart", &def.watch.restart)]
+    {
+        for glob in globs {
+            if let Err(error) = globset::Glob::new(glob) {
+                found.add(field, format!("`{glob}`: {}", error.kind()));
+            }
         }
     }
-    let signal = def.ready.log.is_some() || def.ready.notification.is_some() || def.ready.progress.is_some();
+    let signal = def.ready.log.is_some()
+        || def.ready.notification.is_some()
+        || def.ready.progress.is_some()
+        || def.ready.refresh;
     if !def.ready.again.is_empty() && !signal {
         found.add("ready.again", "needs a signal that can come again: log, notification or progress");
     }
