@@ -54,6 +54,8 @@ pub struct Session {
     pub stderr: Arc<StderrRing>,
     pub(super) process: Option<Running>,
     pub(super) limits: SessionLimits,
+    /// Files that the server hears of without having asked.
+    pub(super) listens: globset::GlobSet,
     pub(super) desk: Mutex<Desk>,
     /// Two project-wide answers have agreed since the start.
     pub(super) agreed: std::sync::atomic::AtomicBool,
@@ -271,7 +273,8 @@ impl Session {
                     Kind::Changed => (FileEvent::Changed, CHANGED),
                     Kind::Deleted => (FileEvent::Deleted, 3),
                 };
-                let wanted = record.effective.wants(&change.path, event, &roots);
+                let wanted = record.effective.wants(&change.path, event, &roots)
+                    || change.path.strip_prefix(&self.root).is_ok_and(|path| self.listens.is_match(path));
                 wanted.then(|| (change, path_to_uri(&change.path), kind))
             })
             .collect();
