@@ -203,6 +203,9 @@ pub struct Ready {
     /// Its first `workspace/diagnostic/refresh` is the signal: until then its reports are empty.
     #[serde(skip_serializing_if = "is_default")]
     pub refresh: bool,
+    /// A regular expression for the titles of progress that stands for a state, as long as that lasts: no work goes on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub standing: Option<String>,
     /// How long after `initialized` progress may begin.
     pub grace_ms: u64,
     /// The longest wait for the signal: after it, answers say that the project is still being loaded.
@@ -230,6 +233,7 @@ impl Default for Ready {
             notification: None,
             progress: None,
             refresh: false,
+            standing: None,
             grace_ms: 300,
             timeout_ms: 60_000,
             again: Vec::new(),
@@ -256,6 +260,9 @@ pub struct ReadyNotification {
 pub struct Diagnostics {
     #[serde(skip_serializing_if = "is_default")]
     pub mode: DiagnosticMode,
+    /// Languages of the files that it can be pulled for, where it cannot for all of its own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pull_languages: Option<Vec<String>>,
     /// Whether the first pushed list for a text is its last word.
     #[serde(rename = "final", skip_serializing_if = "is_default")]
     pub finality: Finality,
@@ -350,6 +357,10 @@ pub struct Watch {
     /// written for one client, which tells it anyway.
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
+    /// Globs of paths below the root. Where such a file changes the server is started anew: it would go on with a part of
+    /// what the old one said.
+    #[serde(skip_serializing_if = "is_default")]
+    pub restart: Vec<String>,
     /// The server reads closed files once, and neither looks at them again nor asks to be told: one of its languages that
     /// changes is opened for it, up to this many at once. For more, and where one goes, it is started anew.
     #[serde(skip_serializing_if = "is_default")]

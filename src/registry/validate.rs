@@ -170,7 +170,11 @@ fn root(def: &Definition, found: &mut Found) {
 }
 
 fn ready(def: &Definition, found: &mut Found) {
-    for (field, pattern) in [("ready.log", &def.ready.log), ("ready.progress", &def.ready.progress)] {
+    for (field, pattern) in [
+        ("ready.log", &def.ready.log),
+        ("ready.progress", &def.ready.progress),
+        ("ready.standing", &def.ready.standing),
+    ] {
         if let Some(Err(error)) = pattern.as_deref().map(Regex::new) {
             // regex draws the place over several lines; the last one says what it is.
             let text = error.to_string();
@@ -178,7 +182,9 @@ fn ready(def: &Definition, found: &mut Found) {
             found.add(field, format!("is not a regular expression: {reason}"));
         }
     }
-    for (field, globs) in [("ready.again", &def.ready.again), ("watch.files", &def.watch.files)] {
+    for (field, globs) in
+        [("ready.again", &def.ready.again), ("watch.files", &def.watch.files), ("watch.restart", &def.watch.restart)]
+    {
         for glob in globs {
             if let Err(error) = globset::Glob::new(glob) {
                 found.add(field, format!("`{glob}`: {}", error.kind()));

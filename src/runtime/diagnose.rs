@@ -132,6 +132,10 @@ impl Session {
 
     fn identifiers(&self, question: &Question, mode: DiagnosticMode) -> Vec<Option<String>> {
         let Some(file) = question.file.as_deref().filter(|_| mode != DiagnosticMode::Push) else { return Vec::new() };
+        let languages = self.entry.def.diagnostics.pull_languages.as_ref();
+        if languages.is_some_and(|languages| !languages.contains(&question.language)) {
+            return Vec::new();
+        }
         let providers = self.heard.record().effective.diagnostic_providers(&question.language, file);
         providers.into_iter().map(|provider| provider.identifier).collect()
     }

@@ -18,6 +18,8 @@ pub struct Rule {
     pub progress: Option<Regex>,
     /// The first request to pull diagnostics anew is the signal.
     pub refresh: bool,
+    /// Titles of progress that is no work.
+    pub standing: Option<Regex>,
     /// How long after the handshake the first sign of loading may take to show.
     pub grace: Duration,
     /// When to stop believing that the signal will come.
@@ -37,6 +39,7 @@ impl Default for Rule {
             notification: None,
             progress: None,
             refresh: false,
+            standing: None,
             grace: Duration::from_millis(300),
             timeout: Duration::from_secs(60),
             again: GlobSet::empty(),
@@ -129,6 +132,9 @@ impl Readiness {
 
     /// A progress began, announced or not.
     pub fn began(&mut self, token: &str, title: &str, message: Option<&str>, percentage: Option<u32>, now: Instant) {
+        if self.rule.standing.as_ref().is_some_and(|state| state.is_match(title)) {
+            return;
+        }
         if self.open.len() >= TOKENS {
             self.open.retain(|_, open| now.duration_since(open.heard) < FORGOTTEN);
         }
@@ -259,6 +265,15 @@ mod tests {
         r.began("b", "Check", None, None, at(t, 6000));
         assert_eq!(r.standing(at(t, 6001)), Standing::Ready, "later work does not undo loading");
         assert!(r.at_work(at(t, 6001)));
+    }
+
+    #[test]
+    fn progress_that_stands_for_a_state_is_no_work() {
+        let t = Instant::now();
+        let mut r = Readiness::new(Rule { standing: Some(Regex::new("^Error").unwrap()), ..Rule::default() }, t);
+        r.began("a", "Error loading workspace", None, None, t);
+        assert!(!r.at_work(t));
+        assert_eq!(r.standing(at(t, 300)), Standing::Ready);
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub struct Session {
     pub(super) limits: SessionLimits,
     /// Files that the server hears of without having asked.
     pub(super) listens: globset::GlobSet,
+    /// Files whose change asks for a new start.
+    pub(super) restarts: globset::GlobSet,
     pub(super) desk: Mutex<Desk>,
     /// Two project-wide answers have agreed since the start.
     pub(super) agreed: std::sync::atomic::AtomicBool,
@@ -126,6 +128,9 @@ impl Session {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
         let changes = ground.watcher.since(desk.seen);
         if changes.overflow {
+            return Err(SyncError::Overflow);
+        }
+        if changes.events.iter().any(|change| self.is_among(&self.restarts, &change.path)) {
             return Err(SyncError::Overflow);
         }
         let unasked = self.unasked(&changes.events)?;
@@ -271,6 +276,11 @@ impl Session {
         record.epoch
     }
 
+    /// Whether a path below the root is one of these.
+    fn is_among(&self, globs: &globset::GlobSet, path: &Path) -> bool {
+        !globs.is_empty() && path.strip_prefix(&self.root).is_ok_and(|path| globs.is_match(path))
+    }
+
     /// The changes that this server has asked to hear of.
     fn watched(&self, events: &[Change]) -> Vec<(String, u8)> {
         if events.is_empty() {
@@ -286,8 +296,8 @@ impl Session {
                     Kind::Changed => (FileEvent::Changed, CHANGED),
                     Kind::Deleted => (FileEvent::Deleted, 3),
                 };
-                let wanted = record.effective.wants(&change.path, event, &roots)
-                    || change.path.strip_prefix(&self.root).is_ok_and(|path| self.listens.is_match(path));
+                let wanted =
+                    record.effective.wants(&change.path, event, &roots) || self.is_among(&self.listens, &change.path);
                 wanted.then(|| (change, path_to_uri(&change.path), kind))
             })
             .collect();

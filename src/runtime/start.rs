@@ -68,6 +68,7 @@ pub(super) async fn start(
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let listens = globs("watch.files", &entry.def.watch.files)?;
+    let restarts = globs("watch.restart", &entry.def.watch.restart)?;
     let stderr = Arc::new(StderrRing::default());
     let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
@@ -149,6 +150,7 @@ pub(super) async fn start(
             empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
         },
         listens,
+        restarts,
         desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None }),
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
@@ -186,6 +188,7 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
         notification: ready.notification.as_ref().map(|n| (n.method.clone(), n.field.clone())),
         progress: regex(&ready.progress)?,
         refresh: ready.refresh,
+        standing: regex(&ready.standing)?,
         grace: Duration::from_millis(ready.grace_ms),
         timeout: Duration::from_millis(ready.timeout_ms),
         again: globs("ready.again", &ready.again)?,

@@ -16,6 +16,7 @@ trials![
     syn_01_an_open_file_is_never_frozen,
     syn_01_the_servers_text_is_the_disks,
     syn_01_odd_bytes_are_read_as_text,
+    syn_01_a_file_that_cannot_be_read_hides_no_change,
     syn_02_a_dependency_that_is_not_open,
     syn_02_a_dependency_pulled,
     syn_02_a_checkout_changes_many_files,
@@ -97,6 +98,16 @@ fn syn_01_the_servers_text_is_the_disks() {
             assert_eq!(told["about"]["text"], json!(text), "{encoding}");
         }
     }
+}
+
+fn syn_01_a_file_that_cannot_be_read_hides_no_change() {
+    let ws = Workspace::new("//- a.py\none\n");
+    let lp = Langport::with(&ws, Script::new());
+    lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).contains("WORD one");
+    ws.write("a.py", "two\n");
+    std::fs::write(ws.path("large.py"), vec![b' '; 6 << 20]).unwrap();
+    lp.diagnostics("large.py").verdict_in(&["unavailable", "failed"]);
+    lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).contains("WORD two");
 }
 
 fn syn_01_odd_bytes_are_read_as_text() {

@@ -110,13 +110,16 @@ impl Effective {
     /// The same id and method again replaces: servers register anew when their settings change.
     pub fn register(&mut self, registrations: impl IntoIterator<Item = Registration>) {
         for Registration { id, method, options } in registrations {
-            self.remove(&id, &method);
+            self.dynamic.retain(|entry| entry.id != id || entry.method != method);
             if self.dynamic.len() >= REGISTRATIONS {
                 continue;
             }
             if method == watch::METHOD {
                 let room = REGISTRATIONS.saturating_sub(self.watches.len());
-                self.watches.extend(Watch::read(&options).take(room).map(|watch| (id.clone(), watch)));
+                // pyrefly adds to what it watches under the id that it has: until it is taken back, all of it holds.
+                let known = |watch: &Watch| self.watches.iter().any(|(of, other)| *of == id && other.is_same(watch));
+                let new: Vec<_> = Watch::read(&options).filter(|watch| !known(watch)).take(room).collect();
+                self.watches.extend(new.into_iter().map(|watch| (id.clone(), watch)));
             }
             let selector = Selector::of(&options);
             self.dynamic.push(Entry { id, method, options, selector });

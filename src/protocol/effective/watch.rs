@@ -66,6 +66,10 @@ pub struct Watch {
 }
 
 impl Watch {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.base == other.base && self.pattern == other.pattern && self.kinds == other.kinds
+    }
+
     pub(super) fn read(options: &Value) -> impl Iterator<Item = Self> {
         let watchers = options.get("watchers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         watchers.iter().filter_map(|watcher| {

@@ -290,3 +290,18 @@ fn prefixes_of_watches() {
     check(json!({ "baseUri": "file:///w/", "pattern": "build/*.json" }), "/w/build");
     check(json!({ "baseUri": "file:///w", "pattern": "**" }), "/w");
 }
+
+#[test]
+fn watches_that_are_added_under_a_known_id_add_up() {
+    let mut server = effective(&json!({}));
+    let watching = |glob: &str| {
+        let options = json!({ "watchers": [{ "globPattern": glob }] });
+        registration("1", "workspace/didChangeWatchedFiles", options)
+    };
+    for glob in ["**/*.py", "**/*.pth", "**/*.pth"] {
+        server.register([watching(glob)]);
+    }
+    assert_eq!(server.watches().count(), 2);
+    server.unregister([("1", "workspace/didChangeWatchedFiles")]);
+    assert_eq!(server.watches().count(), 0);
+}

@@ -111,6 +111,11 @@ impl Row {
         workspace_symbols: Untried,
         more: None,
     };
+
+    /// What answers call it: where two definitions end alike, the whole name.
+    fn shown(&self) -> String {
+        if self.trusted { format!("local/{}", self.name) } else { self.name.to_owned() }
+    }
 }
 
 /// The whole table.
@@ -317,13 +322,13 @@ fn ask<T: Copy, E>(
 
 #[track_caller]
 fn fresh(row: &Row, answer: Answer, when: &str) -> Answer {
-    assert!(answer.first().starts_with(&format!("fresh · {} · ", row.name)), "{}, {when}\n{answer}", row.name);
+    assert!(answer.first().starts_with(&format!("fresh · {} · ", row.shown())), "{}, {when}\n{answer}", row.name);
     answer
 }
 
 #[track_caller]
 fn clean(row: &Row, answer: &Answer, when: &str) {
-    assert_eq!(answer.first(), format!("fresh · {} · no problems", row.name), "{when}\n{answer}");
+    assert_eq!(answer.first(), format!("fresh · {} · no problems", row.shown()), "{when}\n{answer}");
 }
 
 #[track_caller]

@@ -64,10 +64,11 @@ fn clangd(lp: &Langport, ws: &Workspace) {
         &["lib.cpp:3:5", "lib.h:3:5", "main.cpp:4:10", "other.cpp:4:21", "other.cpp:4:32"],
     );
     ws.write("late.cpp", "#include \"lib.h\"\nint six() { return twice(3); }\n");
-    assert!(uses().verdict_is("fresh").has("late.cpp:2:20"));
+    let found = uses();
+    assert!(found.verdict_is("fresh").places().contains(&("late.cpp".to_owned(), 2, 20)), "{found}");
     ws.write("lib.h", "#pragma once\n\n\n\nint twice(int n);\n");
-    let defined = lp.tool("definition", &json!({"file_path": "main.cpp", "line": 4, "symbol": "twice"}));
-    places_are(defined.verdict_is("fresh"), &["lib.h:5:5"]);
+    let declared = json!({"file_path": "main.cpp", "line": 4, "symbol": "twice", "kind": "declaration"});
+    places_are(lp.tool("definition", &declared).verdict_is("fresh"), &["lib.h:5:5"]);
     ws.write("main.cpp", "#include \"new.h\"\n\nint main() { return made(); }\n");
     lp.diagnostics("main.cpp").verdict_is("fresh").contains("'new.h' file not found");
     ws.write("new.h", "int made();\n");
@@ -121,9 +122,20 @@ func TestTwice(t *testing.T) {
     definition: Is((GO, &["lib/lib.go:4:6"])),
     references: Is((GO, &["lib/lib.go:4:6", "lib/lib_test.go:6:6", "main.go:6:14"])),
     symbols: Is(("lib/lib.go", &["4 function Twice"])),
-    workspace_symbols: Is(("lib.Twice", &["lib/lib.go:4:6"])),
+    workspace_symbols: Is(("lib.Twice", &["lib/lib.go:4:6", "lib/lib_test.go:5:6"])),
+    more: Some(gopls),
     ..Row::NEW
 };
+
+/// It refuses to be pulled for go.mod, and what it pushes there comes late.
+fn gopls(lp: &Langport, ws: &Workspace) {
+    let text = ws.read("go.mod");
+    ws.write("go.mod", &format!("{text}\nwrong\n"));
+    lp.diagnostics("go.mod").verdict_is("fresh").contains("unknown directive: wrong");
+    ws.write("go.mod", &text);
+    lp.diagnostics("go.mod").verdict_is("fresh").contains("no problems");
+    lp.diagnostics("main.go").verdict_is("fresh").contains("no problems");
+}
 
 /// Go's caches are those of the machine: HOME is a test's own.
 const GO_ENV: &[(&str, &str)] = &[("GOPATH", "${target}/go"), ("GOCACHE", "${target}/go-cache")];
@@ -213,7 +225,7 @@ fn bash(lp: &Langport, ws: &Workspace) {
     places_are(uses.verdict_is("fresh"), &["late.sh:3:1", "lib.sh:3:1", "main.sh:3:1"]);
 }
 
-const FORTRAN: At = ("main.f90", 4, "twice");
+const FORTRAN: At = ("main.f90", 5, "twice");
 
 const FORTLS: Row = Row {
     name: "fortls",
@@ -229,35 +241,38 @@ contains
 end module lib
 //- main.f90
 program main
-  use nolib
+  use lib
   implicit none
+  integer :: n
+  integer :: n
   call twice(1)
 end program main
 ",
     file: "main.f90",
-    problem: ("Module \"nolib\" not found in project", 2, 7),
-    mend: ("nolib", "lib"),
-    across: Some(Across {
-        file: "lib.f90",
-        find: "module lib",
-        replace: "module lib2",
-        problem: "Module \"lib\" not found in project",
-    }),
+    problem: ("Variable \"n\" declared twice in scope", 5, 14),
+    mend: ("  integer :: n\n  integer :: n\n", "  integer :: n\n"),
     hover: Is((FORTRAN, "SUBROUTINE twice(n)")),
     definition: Is((FORTRAN, &["lib.f90:4:14"])),
-    references: Is((FORTRAN, &["lib.f90:4:14", "lib.f90:7:18", "main.f90:4:8"])),
+    references: Is((FORTRAN, &["lib.f90:4:14", "lib.f90:7:18", "main.f90:5:8"])),
     symbols: Is(("lib.f90", &["1 module lib"])),
-    workspace_symbols: Is(("twice", &["lib.f90:4:1"])),
+    workspace_symbols: Is(("twice", &["lib.f90:4:14"])),
     more: Some(fortls),
     ..Row::NEW
 };
 
 fn fortls(lp: &Langport, ws: &Workspace) {
-    let uses = || lp.tool("references", &json!({"file_path": "main.f90", "line": 4, "symbol": "twice"}));
+    // It calls this no more than information.
+    let told = || lp.tool("diagnostics", &json!({"file_path": "main.f90", "severity": "info"}));
+    let lib = ws.read("lib.f90");
+    ws.write("lib.f90", &lib.replace("module lib", "module lib2"));
+    told().verdict_is("fresh").contains("Module \"lib\" not found in project");
+    ws.write("lib.f90", &lib);
+    told().says("fresh · fortls · no problems");
+    let uses = || lp.tool("references", &json!({"file_path": "main.f90", "line": 5, "symbol": "twice"}));
     ws.write("late.f90", "program late\n  use lib\n  call twice(2)\nend program late\n");
-    places_are(uses().verdict_is("fresh"), &["late.f90:3:8", "lib.f90:4:14", "lib.f90:7:18", "main.f90:4:8"]);
+    places_are(uses().verdict_is("fresh"), &["late.f90:3:8", "lib.f90:4:14", "lib.f90:7:18", "main.f90:5:8"]);
     ws.remove("late.f90");
-    places_are(uses().verdict_is("fresh"), &["lib.f90:4:14", "lib.f90:7:18", "main.f90:4:8"]);
+    places_are(uses().verdict_is("fresh"), &["lib.f90:4:14", "lib.f90:7:18", "main.f90:5:8"]);
 }
 
 const TOMBI: Row = Row {
