@@ -129,6 +129,9 @@ pub struct Untrusted {
     /// Win over `workspace_settings`, key by key.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settings: Map<String, Value>,
+    /// The same over `initialization`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub initialization: Map<String, Value>,
     /// Win over `env`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub env: BTreeMap<String, String>,
@@ -197,6 +200,9 @@ pub struct Ready {
     /// A regular expression for the title of the progress whose end is the signal.
     #[serde(skip_serializing_if = "is_default")]
     pub progress: Option<String>,
+    /// Its first `workspace/diagnostic/refresh` is the signal: until then its reports are empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refresh: bool,
     /// How long after `initialized` progress may begin.
     pub grace_ms: u64,
     /// The longest wait for the signal: after it, answers say that the project is still being loaded.
@@ -223,6 +229,7 @@ impl Default for Ready {
             log: None,
             notification: None,
             progress: None,
+            refresh: false,
             grace_ms: 300,
             timeout_ms: 60_000,
             again: Vec::new(),
@@ -339,6 +346,10 @@ pub struct Watch {
     /// Paths relative to the root, watched although git ignores them.
     #[serde(skip_serializing_if = "is_default")]
     pub paths: Vec<String>,
+    /// Globs of paths below the root. The server wants to hear of these files, although it registers nothing: it was
+    /// written for one client, which tells it anyway.
+    #[serde(skip_serializing_if = "is_default")]
+    pub files: Vec<String>,
     /// The server reads closed files once, and neither looks at them again nor asks to be told: one of its languages that
     /// changes is opened for it, up to this many at once. For more, and where one goes, it is started anew.
     #[serde(skip_serializing_if = "is_default")]

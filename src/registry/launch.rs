@@ -178,7 +178,8 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     }
     let mut tree = vars.settings("workspace_settings", &def.workspace_settings)?;
     settings::overlay(&mut tree, vars.settings("untrusted.settings", &untrusted.settings)?);
-    let initialization = vars.map("initialization", &def.initialization)?;
+    let mut initialization = vars.map("initialization", &def.initialization)?;
+    settings::overlay(&mut initialization, vars.map("untrusted.initialization", &untrusted.initialization)?);
     Ok(Launch {
         program,
         args,
@@ -263,15 +264,18 @@ impl<'a> Variables<'a> {
     }
 
     fn locate(&self) -> Result<Found, LaunchError> {
+        // Nothing is trusted yet. What may not run need not be installed either.
+        let allowed = self.entry.def.untrusted.run;
+        if allowed == Run::None {
+            return Err(LaunchError::Executes);
+        }
         let Found { program, ours } = self.look()?;
-        // Nothing is trusted yet.
-        match self.entry.def.untrusted.run {
-            Run::None => Err(LaunchError::Executes),
+        match allowed {
             Run::Installed if !ours => {
                 let searched = format!("`{}` would take the repository's libraries", program.display());
                 Err(self.missing(&self.entry.def.command, searched))
             }
-            Run::Any | Run::Installed => Ok(Found { program, ours }),
+            _ => Ok(Found { program, ours }),
         }
     }
 

@@ -178,12 +178,17 @@ fn ready(def: &Definition, found: &mut Found) {
             found.add(field, format!("is not a regular expression: {reason}"));
         }
     }
-    for glob in &def.ready.again {
-        if let Err(error) = globset::Glob::new(glob) {
-            found.add("ready.again", format!("`{glob}`: {}", error.kind()));
+    for (field, globs) in [("ready.again", &def.ready.again), ("watch.files", &def.watch.files)] {
+        for glob in globs {
+            if let Err(error) = globset::Glob::new(glob) {
+                found.add(field, format!("`{glob}`: {}", error.kind()));
+            }
         }
     }
-    let signal = def.ready.log.is_some() || def.ready.notification.is_some() || def.ready.progress.is_some();
+    let signal = def.ready.log.is_some()
+        || def.ready.notification.is_some()
+        || def.ready.progress.is_some()
+        || def.ready.refresh;
     if !def.ready.again.is_empty() && !signal {
         found.add("ready.again", "needs a signal that can come again: log, notification or progress");
     }

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tokio::{sync::watch, time::Instant};
 
-use crate::protocol::{Effective, Host, ProgressValue, Told, types::FileRef};
+use crate::protocol::{Effective, Host, ProgressValue, RefreshKind, Told, types::FileRef};
 
 use super::{
     readiness::{Readiness, Rule, Standing},
@@ -175,9 +175,12 @@ impl Host for Heard {
                     record.readiness.logged(&text);
                     record.note(&text);
                 }
-                Told::Refresh(_) => {
+                Told::Refresh(kind) => {
                     record.refreshes += 1;
                     record.refreshed_at = Some(now);
+                    if kind == RefreshKind::Diagnostics {
+                        record.readiness.refreshed();
+                    }
                 }
                 Told::Registered(registrations) => record.effective.register(registrations),
                 Told::Unregistered(gone) => {

@@ -16,6 +16,8 @@ pub struct Rule {
     pub notification: Option<(String, Option<String>)>,
     /// Title of the progress whose end is the signal.
     pub progress: Option<Regex>,
+    /// The first request to pull diagnostics anew is the signal.
+    pub refresh: bool,
     /// How long after the handshake the first sign of loading may take to show.
     pub grace: Duration,
     /// When to stop believing that the signal will come.
@@ -34,6 +36,7 @@ impl Default for Rule {
             log: None,
             notification: None,
             progress: None,
+            refresh: false,
             grace: Duration::from_millis(300),
             timeout: Duration::from_secs(60),
             again: GlobSet::empty(),
@@ -46,7 +49,7 @@ impl Default for Rule {
 impl Rule {
     /// Whether the definition names anything to wait for.
     pub fn has_signal(&self) -> bool {
-        self.log.is_some() || self.notification.is_some() || self.progress.is_some()
+        self.log.is_some() || self.notification.is_some() || self.progress.is_some() || self.refresh
     }
 }
 
@@ -159,6 +162,13 @@ impl Readiness {
     /// A log line came.
     pub fn logged(&mut self, text: &str) {
         if self.rule.log.as_ref().is_some_and(|line| line.is_match(text)) {
+            self.signal();
+        }
+    }
+
+    /// The server has asked for its diagnostics to be pulled anew.
+    pub fn refreshed(&mut self) {
+        if self.rule.refresh {
             self.signal();
         }
     }

@@ -15,6 +15,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
+    sync::Semaphore,
     time::{Instant, sleep, timeout},
 };
 
@@ -66,6 +67,7 @@ pub(super) async fn start(
     let began = Instant::now();
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
+    let listens = globs("watch.files", &entry.def.watch.files)?;
     let stderr = Arc::new(StderrRing::default());
     let hint = || entry.def.install.hint.clone();
     let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
@@ -146,10 +148,12 @@ pub(super) async fn start(
             settle: diagnostics.settle_ms.map_or(starter.settle, Duration::from_millis),
             empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
         },
+        listens,
         desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None }),
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
+        gate: Semaphore::new((starter.pending * 3 / 4).max(1)),
     }))
 }
 
@@ -181,9 +185,10 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
         log: regex(&ready.log)?,
         notification: ready.notification.as_ref().map(|n| (n.method.clone(), n.field.clone())),
         progress: regex(&ready.progress)?,
+        refresh: ready.refresh,
         grace: Duration::from_millis(ready.grace_ms),
         timeout: Duration::from_millis(ready.timeout_ms),
-        again: globs(&ready.again)?,
+        again: globs("ready.again", &ready.again)?,
         again_within: Duration::from_millis(ready.again_ms),
         agree: true,
     };
@@ -191,8 +196,8 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
     Ok(Rule { agree, ..rule })
 }
 
-fn globs(patterns: &[String]) -> Result<GlobSet, Shortfall> {
-    let wrong = |error: globset::Error| Shortfall::Definition(format!("ready.again: {error}"));
+fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Shortfall> {
+    let wrong = |error: globset::Error| Shortfall::Definition(format!("{field}: {error}"));
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         set.add(Glob::new(pattern).map_err(wrong)?);

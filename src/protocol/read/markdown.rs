@@ -87,6 +87,7 @@ fn unindented(line: &str) -> (usize, &str) {
 /// breaks), or more than one blank line in a row.
 fn push_prose(sections: &mut Vec<HoverSection>, prose: &mut String) {
     let text = entities(prose);
+    let text = without_drawings(&text);
     let mut kept: Vec<&str> = Vec::new();
     for line in text.lines().map(str::trim_end) {
         let blank = line.is_empty();
@@ -109,6 +110,23 @@ fn entities(prose: &str) -> Cow<'_, str> {
     }
     let pairs = [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")];
     Cow::Owned(pairs.iter().fold(prose.to_owned(), |text, (entity, plain)| text.replace(entity, plain)))
+}
+
+/// Leaves out images that carry their data: the css server of VS Code draws an icon that way before its first word.
+fn without_drawings(prose: &str) -> Cow<'_, str> {
+    const DRAWING: &str = "](data:";
+    if !prose.contains(DRAWING) {
+        return Cow::Borrowed(prose);
+    }
+    let (mut kept, mut rest) = (String::new(), prose);
+    while let Some(at) = rest.find(DRAWING) {
+        let (before, after) = rest.split_at(at);
+        let (Some(start), Some(end)) = (before.rfind("!["), after.find(')')) else { break };
+        kept.push_str(&before[..start]);
+        rest = after[end + 1..].trim_start_matches(' ');
+    }
+    kept.push_str(rest);
+    Cow::Owned(kept)
 }
 
 /// A thematic break: servers put one between signature and documentation.

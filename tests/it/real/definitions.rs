@@ -10,13 +10,17 @@
 //! 4. `hover`, `definition`, `references`, `symbols`, `workspace_symbols`: [`Is`] what is to be seen, [`Unsupported`], or
 //!    [`Untried`] where there is nothing to ask;
 //! 5. `more`: what is special about this server;
-//! 6. langport ends with code 0 and leaves no process behind.
+//! 6. nothing of the project was executed: a trap in `fixture` writes the file `EXECUTED` into the root;
+//! 7. langport ends with code 0 and leaves no process behind.
+//!
+//! A server that nothing keeps from executing the project (`untrusted.run = "none"`) is first seen to be unavailable;
+//! then, with `trusted`, a definition of the user's, the same without that key, takes the steps.
 //!
 //! Lines and columns are those of the mended text. A program of `needs` that is missing makes the trial show as ignored.
 
 use std::{
     fs::{self, File},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -46,6 +50,8 @@ pub(super) struct Row {
     pub(super) trusted: bool,
     /// The project, as [`Workspace`] reads it.
     pub(super) fixture: &'static str,
+    /// Completes the project.
+    pub(super) prepare: Option<fn(&Workspace)>,
     /// The file with the error.
     pub(super) file: &'static str,
     /// Words of the first problem, and its line and column.
@@ -93,6 +99,7 @@ impl Row {
         machine: None,
         trusted: false,
         fixture: "",
+        prepare: None,
         file: "",
         problem: ("", 0, 0),
         mend: ("", ""),
@@ -192,14 +199,21 @@ pub(super) fn start(row: &Row, workspace: &Workspace) -> Langport {
 fn trust(row: &Row, workspace: &Workspace) {
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("servers.d/{}.toml", row.name));
     let text = fs::read_to_string(built_in).expect("the definition");
-    let bin = servers::folder().join(format!("servers/builtin/{}/1/venv/bin/", row.name));
-    let text = text
-        .replace("run = \"none\"", "")
-        .replace("name = \"builtin/", "name = \"local/")
-        .replace("command = \"", &format!("command = \"{}/", bin.display()));
+    let text = replaced(&text, ("run = \"none\"\n", "")).replace("name = \"builtin/", "name = \"local/");
+    let text = text.replacen("command = \"", &format!("command = \"{}/", bin(row.name).display()), 1);
     let folder = workspace.home().join("config/servers.d");
     fs::create_dir_all(&folder).expect("the user's folder");
     fs::write(folder.join(format!("{}.toml", row.name)), text).expect("the user's definition");
+}
+
+/// Where langport has put the programs of a definition.
+fn bin(name: &str) -> PathBuf {
+    let home = servers::folder().join("servers/builtin").join(name);
+    let text = fs::read_to_string(home.join("current.json")).expect("an installation");
+    let current: Value = serde_json::from_str(&text).expect("JSON");
+    let folder = home.join(current["folder"].to_string());
+    let bins = ["venv/bin", "node_modules/.bin", "bin"].map(|bin| folder.join(bin));
+    bins.into_iter().find(|bin| bin.is_dir()).expect("programs")
 }
 
 fn run(row: &Row) {
@@ -207,6 +221,13 @@ fn run(row: &Row) {
         put_in_place(row.name);
     }
     let ws = Workspace::new(row.fixture);
+    if let Some(prepare) = row.prepare {
+        prepare(&ws);
+    }
+    if row.trusted {
+        let lp = start(&Row { trusted: false, ..*row }, &ws);
+        lp.diagnostics(row.file).fails("unavailable").contains("untrusted");
+    }
     let lp = start(row, &ws);
     problems(row, &lp, &ws);
     if let Some(across) = &row.across {
@@ -216,6 +237,7 @@ fn run(row: &Row) {
     if let Some(more) = row.more {
         more(&lp, &ws);
     }
+    assert!(row.trusted || !ws.path("EXECUTED").exists(), "{} executed a part of the project", row.name);
 }
 
 fn problems(row: &Row, lp: &Langport, ws: &Workspace) {

@@ -176,3 +176,13 @@ fn many_sections_are_cut() {
     let hover = hover(raw.as_bytes(), &Caps::default()).unwrap();
     assert_eq!((hover.sections.len(), hover.truncated), (256, true));
 }
+
+#[test]
+fn an_image_that_carries_its_data_says_nothing() {
+    check_markdown(
+        "Sets the colour\n\n![Baseline icon](data:image/svg+xml;base64,PHN2Zy8+) _Widely available_ ![a](x.png) ![b](data:,",
+        &expect![[r#"
+
+            prose: "Sets the colour\n\n_Widely available_ ![a](x.png) ![b](data:,""#]],
+    );
+}
