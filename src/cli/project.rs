@@ -159,7 +159,9 @@ impl Project {
             return None;
         }
         let Err(error) = prepare(primary, around) else { return None };
-        let entry = alternatives.iter().find(|entry| prepare(entry, around).is_ok())?;
+        // What would be here and still not run is no help.
+        let helps = |entry: &&Arc<Entry>| self.is_missing(entry) && prepare(entry, around).is_ok();
+        let entry = alternatives.iter().find(helps)?;
         Some((entry, format!("in the place of {}: {error}", self.registry.display_name(primary))))
     }
 

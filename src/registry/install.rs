@@ -172,14 +172,13 @@ pub fn prepare_again<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<P
 }
 
 impl Prepared<'_> {
-    /// A command for people: quoted where a shell would need it.
+    /// A command for people: quoted where a shell would need it, with the variables that lead into its folder.
     pub fn shown(command: &Spawn) -> String {
-        let program = command.program.display().to_string();
-        std::iter::once(program.as_str())
-            .chain(command.args.iter().map(String::as_str))
-            .map(quoted)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let inside = |(_, value): &&(String, String)| Path::new(value).starts_with(&command.cwd);
+        let env = command.env.iter().filter(inside).map(|(name, value)| format!("{name}={}", quoted(value)));
+        let program = quoted(&command.program.display().to_string());
+        let words = env.chain([program]).chain(command.args.iter().map(|arg| quoted(arg)));
+        words.collect::<Vec<_>>().join(" ")
     }
 
     pub fn entry(&self) -> &Entry {

@@ -32,14 +32,29 @@ const REFRESHED: usize = 3;
 const PATIENCE: u32 = 3;
 /// The least wait before silence counts as an answer of its own kind.
 const LEAST_PATIENCE: Duration = Duration::from_millis(1_500);
+/// Asks again about a file that was written meanwhile, at most this often.
+const REWRITTEN: usize = 5;
 /// Kept back from the deadline, so that the answer is on its way when it strikes.
 const SLACK: Duration = Duration::from_millis(50);
 
 impl Session {
     pub(super) async fn diagnose(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        let (mut reply, seen) = self.problems(ground, question).await?;
-        (reply.verdict, reply.reason) = seen.judged(reply.verdict, reply.reason);
-        Ok(reply)
+        let mut round = 0;
+        loop {
+            round += 1;
+            let (mut reply, seen) = self.problems(ground, question).await?;
+            let path = question.file.as_deref().ok_or(Shortfall::Moved)?;
+            // Written while the server was at it: the answer is about a text that is gone.
+            if !self.as_told(ground, path) {
+                if round < REWRITTEN && question.left() > SLACK {
+                    continue;
+                }
+                reply.verdict = Verdict::Stale;
+                reply.reason = Some("the file keeps changing".into());
+            }
+            (reply.verdict, reply.reason) = seen.judged(reply.verdict, reply.reason);
+            return Ok(reply);
+        }
     }
 
     async fn problems(&self, ground: &Ground, question: &Question) -> Result<(Reply, Seen), Shortfall> {
@@ -82,7 +97,7 @@ impl Session {
                     }
                 }
                 Judged::Now(verdict, reason) => return Ok((self.reply(&focus, verdict, reason), seen)),
-                Judged::Wait(_) if !retriggered && self.depends_on_older(&focus) => {
+                Judged::Wait(_) if !retriggered && self.told_before_changes(&focus) => {
                     retriggered = true;
                     focus = self.retrigger(ground, focus)?;
                 }
@@ -113,16 +128,6 @@ impl Session {
     /// Whether something else has changed since the text was told.
     fn told_before_changes(&self, focus: &Focus) -> bool {
         focus.sent.at < self.heard.record().epoch_at
-    }
-
-    /// Whether a list of this very text is there, from before something else changed.
-    fn depends_on_older(&self, focus: &Focus) -> bool {
-        let record = self.heard.record();
-        record
-            .store
-            .pushed(&focus.path)
-            .is_some_and(|list| list.version.is_none_or(|v| v == focus.sent.version) && list.at < record.epoch_at)
-            && focus.sent.at < record.epoch_at
     }
 
     fn identifiers(&self, question: &Question, mode: DiagnosticMode) -> Vec<Option<String>> {

@@ -94,6 +94,11 @@ impl Documents {
         Self { open: HashMap::new(), limit: limit.max(1), version: 0, uses: 0 }
     }
 
+    /// The content hash of a text that the server was told of and has open.
+    pub fn hash(&self, path: &Path) -> Option<u64> {
+        self.open.get(path).map(|document| document.hash)
+    }
+
     /// Open files, in no order.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.open.keys().cloned().collect()

@@ -7,13 +7,15 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::timeout;
+
 use super::verdict::Verdict;
 use crate::{
     protocol::positions::LineMap,
     workspace::{
         disk::{Disk, ReadError, Snapshot},
         roots::Roots,
-        watch::{Barrier, Watcher},
+        watch::{Barrier, State, Watcher},
     },
 };
 
@@ -29,6 +31,8 @@ pub enum Seen {
     All,
     /// The events of a change that was just made may still be on their way.
     Perhaps,
+    /// There are no events, or not everywhere: files that servers were told of were compared, others may not have been.
+    OpenFiles,
 }
 
 impl Seen {
@@ -37,6 +41,10 @@ impl Seen {
         match (self, verdict) {
             (Self::Perhaps, Verdict::Fresh) => {
                 (Verdict::Settling, Some("file events are late: a change just made may be missing".into()))
+            }
+            (Self::OpenFiles, Verdict::Fresh) => {
+                let reason = "not every file is watched: a change to one that is not open may be missing";
+                (Verdict::Unconfirmed, Some(reason.into()))
             }
             _ => (verdict, reason),
         }
@@ -87,9 +95,20 @@ impl Ground {
 
     /// Waits until every change that the file system had reported before this call has been seen.
     pub async fn barrier(&self) -> Seen {
+        let mut states = self.watcher.states();
+        if !states.borrow().is_settled() {
+            // Before the watch is set up nothing proves what has changed; it takes a moment, in the background.
+            let _ = timeout(self.barrier, states.wait_for(State::is_settled)).await;
+        }
+        let (settled, partly) = {
+            let state = states.borrow();
+            (state.is_settled(), matches!(*state, State::Exhausted { .. }))
+        };
         match self.watcher.barrier(self.barrier).await {
-            Barrier::TimedOut => Seen::Perhaps,
-            Barrier::Seen | Barrier::NoEvents => Seen::All,
+            Barrier::NoEvents => Seen::OpenFiles,
+            Barrier::Seen if partly => Seen::OpenFiles,
+            Barrier::Seen if settled => Seen::All,
+            Barrier::Seen | Barrier::TimedOut => Seen::Perhaps,
         }
     }
 }

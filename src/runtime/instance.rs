@@ -165,6 +165,9 @@ impl Instance {
         loop {
             let session = self.session(question.left()).await?;
             let _hold = session.hold();
+            let Ok(Ok(_turn)) = timeout(question.left(), session.gate.acquire()).await else {
+                return Err(Shortfall::Busy);
+            };
             match session.ask(ground, question).await {
                 Err(Shortfall::Died { .. }) if again && !question.left().is_zero() => again = false,
                 Err(Shortfall::Died { .. }) => {

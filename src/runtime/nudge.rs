@@ -15,7 +15,7 @@ use super::{
     documents::Nudge,
     ground::Ground,
     query::{Question, Shortfall},
-    session::{Focus, Session},
+    session::{Focus, Session, SyncError},
 };
 
 impl Session {
@@ -80,8 +80,11 @@ impl Session {
     }
 
     fn nudge(&self, ground: &Ground, focus: Focus, nudge: Nudge) -> Result<Focus, Shortfall> {
+        self.tell_again(ground, &focus.path, nudge).map_err(|error| match error {
+            SyncError::Read(error) => Shortfall::File(error.to_string()),
+            SyncError::Closed | SyncError::Overflow => self.died(),
+        })?;
         let snapshot = ground.read(&focus.path).map_err(|error| Shortfall::File(error.to_string()))?;
-        self.tell_again(&snapshot, nudge, Instant::now()).map_err(|_| self.died())?;
         let path: &Path = &focus.path;
         let sent = self.heard.record().sent.get(path).copied().ok_or(Shortfall::Moved)?;
         Ok(Focus { sent, lines: ground.lines(&snapshot), ..focus })

@@ -12,7 +12,7 @@ use std::{
 
 use serde::Serialize;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::{sync::Semaphore, time::Instant};
 
 use crate::{
     protocol::{
@@ -63,6 +63,8 @@ pub struct Session {
     pub(super) agreed: std::sync::atomic::AtomicBool,
     pub(super) last_used: Mutex<Instant>,
     pub(super) in_use: AtomicU64,
+    /// Questions at once: fewer than requests may be pending, since one question takes several.
+    pub(super) gate: Semaphore,
 }
 
 /// The waits of one session.
@@ -176,6 +178,12 @@ impl Session {
         }))
     }
 
+    /// Whether a file is on disk as the server was told of it.
+    pub(super) fn as_told(&self, ground: &Ground, path: &Path) -> bool {
+        let told = self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.hash(path);
+        ground.read(path).is_ok_and(|snapshot| told.is_none_or(|told| told == snapshot.hash))
+    }
+
     /// Waits until everything that the file system has reported is seen, in ignored folders too where the server or
     /// its definition wants to hear of them.
     pub(super) async fn caught_up_with_disk(&self, ground: &Ground) -> Seen {
@@ -212,14 +220,18 @@ impl Session {
     ///
     /// # Errors
     /// When the server is gone.
-    pub(super) fn tell_again(&self, snapshot: &Snapshot, nudge: Nudge, now: Instant) -> Result<(), SyncError> {
+    pub(super) fn tell_again(&self, ground: &Ground, path: &Path, nudge: Nudge) -> Result<(), SyncError> {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read under the lock: an older text must not be told after a newer one.
+        let snapshot = ground.read(path)?;
+        let now = Instant::now();
         let rules = |language: &str, path: &Path| self.rules(language, path);
         let mut notices = Vec::new();
-        desk.documents.again(&snapshot.path, &text_of(snapshot), nudge, &rules, now, &mut notices);
+        desk.documents.again(path, &text_of(&snapshot), nudge, &rules, now, &mut notices);
         let mut record = self.heard.record();
-        if let Some(sent) = desk.documents.told(&snapshot.path) {
-            record.sent.insert(snapshot.path.to_path_buf(), sent);
+        if let Some(sent) = desk.documents.told(path) {
+            record.sent.insert(path.to_owned(), sent);
+            record.store.tell(path, now);
         }
         drop(record);
         self.tell(&[], &notices)
@@ -259,6 +271,7 @@ impl Session {
         if elsewhere || !notices.is_empty() {
             record.epoch += 1;
             record.epoch_at = now;
+            record.store.changed_elsewhere(now);
         }
         record.epoch
     }

@@ -15,6 +15,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
+    sync::Semaphore,
     time::{Instant, sleep, timeout},
 };
 
@@ -154,6 +155,7 @@ pub(super) async fn start(
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
+        gate: Semaphore::new((starter.pending * 3 / 4).max(1)),
     }))
 }
 

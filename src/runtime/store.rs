@@ -60,6 +60,11 @@ struct Flight {
     owed: u32,
     /// Lists that have come since then.
     come: u32,
+    /// When something else changed last, this text had brought no list yet: the first one since may be about the files
+    /// as they were.
+    crossed: bool,
+    /// Lists that have come since something else changed.
+    since: u32,
     told: Option<Instant>,
 }
 
@@ -88,6 +93,7 @@ impl Store {
         self.versions |= list.version.is_some();
         if let Some(flight) = self.flights.get_mut(path) {
             flight.come = flight.come.saturating_add(1);
+            flight.since = flight.since.saturating_add(1);
         }
         if let Some(version) = list.version
             && self.pushed.get(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
@@ -113,7 +119,20 @@ impl Store {
         let flight = self.flights.entry(path.to_owned()).or_default();
         let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
         let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
-        *flight = Flight { owed: before, come: 0, told: Some(now) };
+        *flight = Flight { owed: before, told: Some(now), ..Flight::default() };
+    }
+
+    /// Files were told of, perhaps others than those whose lists are awaited.
+    pub fn changed_elsewhere(&mut self, now: Instant) {
+        for flight in self.flights.values_mut().filter(|flight| flight.told != Some(now)) {
+            flight.crossed = flight.come <= flight.owed;
+            flight.since = 0;
+        }
+    }
+
+    /// Whether the newest list may have been made before something else changed, though it came after.
+    fn has_crossed(&self, path: &Path) -> bool {
+        self.flights.get(path).is_some_and(|flight| flight.crossed && flight.since < 2)
     }
 
     /// Whether a list without version may belong to an older text: one was still owed when the newest was told, and no
@@ -158,8 +177,8 @@ impl Store {
             None => Push::Never,
             Some(list) => {
                 let current = match list.version {
-                    Some(version) => version == told.version && list.at >= changed,
-                    None => list.at > told.at && list.at >= changed && !self.in_flight(path),
+                    Some(version) => version == told.version && list.at >= changed && !self.has_crossed(path),
+                    None => list.at > told.at && list.at >= changed && !self.in_flight(path) && !self.has_crossed(path),
                 };
                 if current {
                     Push::Current {
@@ -314,6 +333,21 @@ mod tests {
         assert!(store.pulled(Path::new("/w/0.py"), "").is_none());
         assert!(store.pulled(Path::new("/w/2.py"), "").is_none());
         assert_eq!(store.reports(Path::new("/w/1.py"), 2).len(), 1);
+    }
+
+    #[test]
+    fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
+        let t = Instant::now();
+        let ms = |n| t + Duration::from_millis(n);
+        let mut store = Store::default();
+        let path = Path::new("/w/b.py");
+        let told = Sent { version: 2, at: t };
+        store.tell(path, t);
+        store.changed_elsewhere(ms(10));
+        store.push(path, list(&[], Some(2), ms(20)), Some(told));
+        assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
+        store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
+        assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
     }
 
     #[test]

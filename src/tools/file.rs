@@ -71,6 +71,8 @@ impl Ask<'_> {
             let what = error.to_string();
             match error {
                 PathError::OutsideWorkspace { .. } => {
+                    // Not where a link leads: that is the repository's text.
+                    let what = format!("{given} leads outside the workspace");
                     failure(Code::OutsideWorkspace, what, "give a path inside the workspace")
                 }
                 PathError::NotFound { .. } => {

@@ -23,13 +23,14 @@ trials![
     a_server_that_never_answers_keeps_nobody_long,
     a_signal_ends_it_and_its_servers,
     what_is_missing_is_no_failure,
+    what_may_not_run_is_told_and_no_failure,
     a_mistake_in_the_configuration_is_one,
     promises_that_are_not_kept_are_remarked,
 ];
 
 /// A workspace with Python.
 fn workspace() -> Workspace {
-    Workspace::new("//- shop/a.py\nclass Cart\n//- NOTES.md\n# Notes\n")
+    Workspace::new("//- shop/a.py\nclass Cart\n//- OLD.cob\n STOP RUN.\n")
 }
 
 /// The report as JSON, and the exit code.
@@ -122,8 +123,7 @@ fn a_project_is_asked_only_about_what_serves_it() {
     assert_eq!(server(&report, "local/py")["root"], json!(ws.path("shop").display().to_string()));
     assert!(!report["servers"].to_string().contains("local/zig"), "{report:#}");
     assert_eq!((python.starts(), other.starts()), (1, 0));
-    let unserved = report["unserved"].as_array().unwrap();
-    assert!(unserved.contains(&json!("markdown")) || report["servers"].to_string().contains("markdown"), "{report:#}");
+    assert_eq!(report["unserved"], json!(["cobol"]));
     assert_eq!(report["langport"]["watcher"]["folder"], json!(root));
 }
 
@@ -203,6 +203,17 @@ fn what_is_missing_is_no_failure() {
     let seen = cli::run(&ws, &["doctor"], "");
     assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
     in_order(&seen.out, &["not installed:\n", "local/gone", "see gone.example\n", "0 of 0 installed servers work; "]);
+}
+
+fn what_may_not_run_is_told_and_no_failure() {
+    let ws = workspace();
+    let log = Definition::new("fake", Script::new()).table("[untrusted]\nrun = \"none\"").write(&ws);
+    let (report, code) = json_of(&ws, &[]);
+    assert_eq!(code, Some(0), "{report:#}");
+    let fake = server(&report, "local/fake");
+    assert_eq!((&fake["state"], &fake["mend"]), (&json!("untrusted"), &json!(null)));
+    assert!(fake["problem"].as_str().unwrap().contains("executes code of the repository"), "{fake:#}");
+    assert_eq!(log.starts(), 0);
 }
 
 fn a_mistake_in_the_configuration_is_one() {

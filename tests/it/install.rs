@@ -46,7 +46,7 @@ fn ends(seen: &Seen, code: i32) {
 }
 
 fn project() -> (Workspace, String) {
-    let ws = Workspace::new("//- a.lua\nclass Cart\n//- b.lua\nclass Till\n//- main.zig\nclass Main\n");
+    let ws = Workspace::new("//- a.lua\nclass Cart\n//- b.lua\nclass Till\n//- OLD.cob\nclass Old\n");
     let root = ws.root().display().to_string();
     (ws, root)
 }
@@ -61,7 +61,7 @@ fn installed(ws: &Workspace) -> Vec<String> {
 fn a_project_gets_what_it_lacks() {
     let (ws, root) = project();
     define(&ws, "lua", "lua", "npm = \"lua-srv@1.0.0\"");
-    define(&ws, "other", "cobol", "npm = \"other-srv@1.0.0\"");
+    define(&ws, "other", "abap", "npm = \"other-srv@1.0.0\"");
     Definition::command("lint", "lint-srv")
         .languages(&["lua"])
         .key("role = \"linter\"")
@@ -75,7 +75,7 @@ fn a_project_gets_what_it_lacks() {
         &[
             &root,
             "languages   lua (2 files)\n",
-            "not served  zig (1 file)\n",
+            "not served  cobol (1 file)\n",
             "lua         lua: not installed: langport install local/lua\n",
             "lint        lua, linter: not installed",
             "To be installed:\nlocal/lua (npm lua-srv@1.0.0) into ",

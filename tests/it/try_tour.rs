@@ -87,7 +87,7 @@ fn in_order(text: &str, parts: &[&str]) {
     }
 }
 
-const C: &str = "//- src/shop.c\nclass Cart\n  def add\n  def total\n//- src/till.c\nclass Till\nCart\nERR here\n//- NOTES.md\n# Notes\n";
+const C: &str = "//- src/shop.c\nclass Cart\n  def add\n  def total\n//- src/till.c\nclass Till\nCart\nERR here\n//- OLD.cob\n STOP RUN.\n";
 
 fn a_tour_asks_breaks_and_mends() {
     let ws = Workspace::new(C);
@@ -98,7 +98,7 @@ fn a_tour_asks_breaks_and_mends() {
         &seen.out,
         &[
             "languages   c (2 files)\n",
-            "not served  markdown (1 file)\n",
+            "not served  cobol (1 file)\n",
             "fake        c: /",
             "\nc:\n",
             "> lsp_symbols {\"file_path\":\"src/",
@@ -185,12 +185,12 @@ fn a_server_that_dies_fails_the_tour() {
 }
 
 fn what_nobody_serves_is_told() {
-    let ws = Workspace::new("//- NOTES.md\n# Notes\n");
+    let ws = Workspace::new("//- OLD.cob\n STOP RUN.\n");
     let seen = tour(&ws, &[], "");
     assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
     in_order(
         &seen.out,
-        &["not served  markdown (1 file)", "No definition serves these languages", "langport list", "config/servers.d"],
+        &["not served  cobol (1 file)", "No definition serves these languages", "langport list", "config/servers.d"],
     );
     let ws = Workspace::new("//- blob.bin\n\n");
     in_order(&tour(&ws, &[], "").out, &["No file of a known language is here."]);

@@ -65,14 +65,15 @@ impl Examiner {
                 return server;
             }
             State::Unusable { reason } => {
-                server.state = Standing::Unusable;
                 server.problem = Some(reason);
-                server.mend = Some(match locate(&entry, &self.around) {
+                (server.state, server.mend) = match locate(&entry, &self.around) {
                     Err(LaunchError::Untrusted { .. }) => {
-                        format!("use one outside the project: {}", self.getting(&entry))
+                        (Standing::Untrusted, Some(format!("use one outside the project: {}", self.getting(&entry))))
                     }
-                    _ => format!("correct {}", entry.source),
-                });
+                    // No project can be trusted yet: there is nothing to do.
+                    Err(LaunchError::Executes) => (Standing::Untrusted, None),
+                    _ => (Standing::Unusable, Some(format!("correct {}", entry.source))),
+                };
                 return server;
             }
         }
@@ -115,7 +116,9 @@ fn works(server: &mut Server, entry: &Entry, probe: Probe) {
         .then_some(if probe.pulls { "pull" } else { "push" });
     server.encoding = Some(probe.encoding.name());
     if let Some(info) = probe.server {
-        server.version = info.version.as_deref().map(|version| render::line(version, TEXT));
+        // gopls puts a whole object there.
+        let version = info.version.filter(|version| !version.starts_with('{'));
+        server.version = version.map(|version| render::line(&version, TEXT));
         server.calls_itself = Some(render::line(&info.name, TEXT));
     }
     let declared = entry.def.capabilities.iter().flatten();
@@ -141,6 +144,9 @@ fn mend(entry: &Entry, server: &Server, shortfall: &Shortfall) -> String {
         return format!("correct {}", entry.source);
     }
     let words = if shortfall.lines().is_empty() { "" } else { "see its last words; " };
+    if let Shortfall::NotStarted { hint: Some(hint), .. } = shortfall {
+        return format!("{words}it may take: {hint}");
+    }
     let name = &entry.name;
     let installs = Recipe::of(&entry.def.install).is_some();
     match server.from {

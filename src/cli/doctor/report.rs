@@ -61,7 +61,9 @@ pub(super) enum Standing {
     Works,
     /// It is here and does not start.
     Fails,
-    /// It is here and may not or cannot be started.
+    /// It may not be started: it would run what is in the project.
+    Untrusted,
+    /// Its definition says nothing that could be started.
     Unusable,
     /// It is not installed.
     Missing,
@@ -125,7 +127,8 @@ impl Server {
             (Standing::Works, Some(ms)) => format!("works, started in {ms} ms"),
             (Standing::Works, None) => "works".to_owned(),
             (Standing::Fails, _) => "does not work".to_owned(),
-            (Standing::Unusable, _) => "cannot be used".to_owned(),
+            (Standing::Untrusted, _) => "is not started".to_owned(),
+            (Standing::Unusable, _) => "cannot be started".to_owned(),
             (Standing::Missing, _) => "not installed".to_owned(),
         };
         let mut text = format!("{} ({languages}): {head}\n", self.name);
@@ -194,6 +197,7 @@ impl Report {
         for server in &here {
             text += &format!("\n{}", server.text());
         }
+        let tried = here.iter().filter(|server| server.state != Standing::Untrusted).count();
         if !missing.is_empty() {
             let cells = |server: &&Server| {
                 let mend = server.mend.clone().unwrap_or_default();
@@ -208,8 +212,8 @@ impl Report {
         let works = here.iter().filter(|server| server.state == Standing::Works).count();
         text + &format!(
             "\n{works} of {} installed {} {}; {} not installed{}\n",
-            here.len(),
-            if here.len() == 1 { "server" } else { "servers" },
+            tried,
+            if tried == 1 { "server" } else { "servers" },
             if works == 1 { "works" } else { "work" },
             missing.len(),
             if own.ok() { "" } else { "; langport itself has problems, see above" },

@@ -145,8 +145,8 @@ fn commands_are_quoted_for_a_shell() {
     let command = Spawn {
         program: "/a b/npm".into(),
         args: vec!["x@1".to_owned(), "it's".to_owned(), String::new()],
-        cwd: "/".into(),
-        env: Vec::new(),
+        cwd: "/data/1".into(),
+        env: vec![("PATH".to_owned(), "/bin:/data/1".to_owned()), ("GOBIN".to_owned(), "/data/1/bin".to_owned())],
     };
-    assert_eq!(Prepared::shown(&command), "'/a b/npm' x@1 'it'\\''s' ''");
+    assert_eq!(Prepared::shown(&command), "GOBIN=/data/1/bin '/a b/npm' x@1 'it'\\''s' ''");
 }

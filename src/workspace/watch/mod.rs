@@ -92,6 +92,11 @@ pub enum State {
 
 impl State {
     /// How it stands when everything has been looked through.
+    /// Whether the watch stands, or cannot.
+    pub fn is_settled(&self) -> bool {
+        !matches!(self, State::SettingUp { .. })
+    }
+
     fn settled(folders: usize, blind: Option<&String>, root_gone: bool, limit: Option<&String>) -> State {
         match (blind, limit) {
             (Some(why), _) => State::NoEvents { why: why.clone() },
