@@ -138,6 +138,9 @@ pub struct Untrusted {
     /// Appended to `args`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub args: Vec<String>,
+    /// What it does not check then, said with the problems that it finds.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub note: Option<String>,
     /// Whether all this is enough.
     #[serde(default, skip_serializing_if = "is_default")]
     pub run: Run,

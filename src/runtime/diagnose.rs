@@ -53,6 +53,10 @@ impl Session {
                 reply.reason = Some("the file keeps changing".into());
             }
             (reply.verdict, reply.reason) = seen.judged(reply.verdict, reply.reason);
+            if reply.reason.is_none() {
+                // "No problems" of a server that may not look at everything says so.
+                reply.reason.clone_from(&self.entry.def.untrusted.note);
+            }
             return Ok(reply);
         }
     }
@@ -162,6 +166,12 @@ impl Session {
                 outrun = record.sent.get(&focus.path).is_none_or(|sent| sent.version != focus.sent.version);
                 outrun || record.refreshes != refreshes
             };
+            // It began to load the project anew after it was asked: what it said before is about the old one.
+            let loading = !matches!(self.heard.standing(), Standing::Ready);
+            if loading {
+                self.wait_ready(question.left() / 2).await;
+            }
+            let asked_again = asked_again || loading;
             if !asked_again || round + 1 >= REFRESHED || question.left() < SLACK * 2 {
                 break;
             }

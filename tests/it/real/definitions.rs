@@ -46,6 +46,8 @@ pub(super) struct Row {
     pub(super) installed: bool,
     /// Puts in place what langport does not install; answers with its environment, or with what is missing.
     pub(super) machine: Option<fn() -> Result<Env, String>>,
+    /// What its diagnostics say of themselves behind the name.
+    pub(super) note: &'static str,
     /// It runs only where the user trusts every repository: a definition of the user's own says so.
     pub(super) trusted: bool,
     /// The project, as [`Workspace`] reads it.
@@ -100,6 +102,7 @@ impl Row {
         env: &[],
         installed: true,
         machine: None,
+        note: "",
         trusted: false,
         fixture: "",
         prepare: None,
@@ -325,13 +328,14 @@ fn ask<T: Copy, E>(
 
 #[track_caller]
 fn fresh(row: &Row, answer: Answer, when: &str) -> Answer {
-    assert!(answer.first().starts_with(&format!("fresh · {} · ", row.shown())), "{}, {when}\n{answer}", row.name);
+    let heads = [row.shown(), format!("{}{}", row.shown(), row.note)].map(|name| format!("fresh · {name} · "));
+    assert!(heads.iter().any(|head| answer.first().starts_with(head)), "{}, {when}\n{answer}", row.name);
     answer
 }
 
 #[track_caller]
 fn clean(row: &Row, answer: &Answer, when: &str) {
-    assert_eq!(answer.first(), format!("fresh · {} · no problems", row.shown()), "{when}\n{answer}");
+    assert_eq!(answer.first(), format!("fresh · {}{} · no problems", row.shown(), row.note), "{when}\n{answer}");
 }
 
 #[track_caller]

@@ -147,6 +147,7 @@ const RUST_ANALYZER: Row = Row {
     needs: &["cargo"],
     installed: false,
     machine: Some(rust::machine),
+    note: " (without cargo check)",
     fixture: "//- Cargo.toml
 [workspace]
 members = [\"lib\"]
