@@ -2,7 +2,7 @@
 //! read by whoever waits; each change moves a tick on.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -46,6 +46,8 @@ pub struct Record {
     pub store: Store,
     /// What the server was last told of each open file.
     pub sent: HashMap<PathBuf, Sent>,
+    /// Files that were opened, and have had no list with a version since.
+    pub opened: HashSet<PathBuf>,
     /// Counts what was told to the server about files: an answer older than the count may be about older files.
     pub epoch: u64,
     /// When the epoch last rose.
@@ -70,6 +72,7 @@ impl Heard {
             readiness: Readiness::new(rule, Instant::now()),
             store: Store::default(),
             sent: HashMap::new(),
+            opened: HashSet::new(),
             epoch: 0,
             epoch_at: Instant::now(),
             refreshes: 0,
@@ -140,7 +143,9 @@ impl Record {
             // The echo of our own didClose: it says nothing about the file.
             return;
         }
-        if version.is_none() && items.is_empty() && self.store.knows_versions() {
+        if version.is_some() {
+            self.opened.remove(path);
+        } else if items.is_empty() && self.store.knows_versions() && self.opened.contains(path) {
             // clangd's goodbye to a file that has been opened again meanwhile, gopls' before it has looked.
             return;
         }

@@ -233,6 +233,9 @@ impl Session {
             record.sent.insert(path.to_owned(), sent);
             record.store.tell(path, now);
         }
+        if nudge == Nudge::Reopen {
+            record.opened.insert(path.to_owned());
+        }
         drop(record);
         self.tell(&[], &notices)
     }
@@ -257,8 +260,12 @@ impl Session {
                         record.sent.insert(path.clone(), sent);
                         record.store.tell(path, now);
                     }
+                    if matches!(notice, Notice::Open { .. }) {
+                        record.opened.insert(path.clone());
+                    }
                 }
                 Notice::Close { path } => {
+                    record.opened.remove(path);
                     record.sent.remove(path);
                     record.store.forget(path);
                 }
