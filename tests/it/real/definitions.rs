@@ -45,7 +45,7 @@ pub(super) struct Row {
     /// Whether `langport install` can install it; else its program is one of `needs`.
     pub(super) installed: bool,
     /// Puts in place what langport does not install; answers with its environment, or with what is missing.
-    pub(super) machine: Option<fn() -> Result<Env, String>>,
+    pub(super) machine: Option<Machine>,
     /// What its diagnostics say of themselves behind the name.
     pub(super) note: &'static str,
     /// It runs only where the user trusts every repository: a definition of the user's own says so.
@@ -80,8 +80,8 @@ pub(super) enum Column<T> {
     Untried,
 }
 
-/// Variables of langport's environment.
-pub(super) type Env = Vec<(&'static str, String)>;
+/// Makes the environment of a server, or says what this machine lacks for it.
+pub(super) type Machine = fn() -> Result<Vec<(&'static str, String)>, String>;
 
 /// A name on a line of a file.
 pub(super) type At = (&'static str, usize, &'static str);
