@@ -45,7 +45,7 @@ pub(super) struct Row {
     /// Whether `langport install` can install it; else its program is one of `needs`.
     pub(super) installed: bool,
     /// Puts in place what langport does not install; answers with its environment, or with what is missing.
-    pub(super) machine: Option<fn() -> Result<Vec<(&'static str, String)>, String>>,
+    pub(super) machine: Option<fn() -> Result<Env, String>>,
     /// It runs only where the user trusts every repository: a definition of the user's own says so.
     pub(super) trusted: bool,
     /// The project, as [`Workspace`] reads it.
@@ -77,6 +77,9 @@ pub(super) enum Column<T> {
     Unsupported,
     Untried,
 }
+
+/// Variables of langport's environment.
+pub(super) type Env = Vec<(&'static str, String)>;
 
 /// A name on a line of a file.
 pub(super) type At = (&'static str, usize, &'static str);

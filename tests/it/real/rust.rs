@@ -5,12 +5,12 @@ use std::{fs, path::PathBuf, process::Command};
 
 use crate::support::{Langport, Workspace};
 
-use super::servers;
+use super::{definitions::Env, servers};
 
 const PACKAGES: [&str; 3] = ["rust-web-analyzer", "libstd-rust-web-1.96", "libllvm22"];
 
 /// The environment with a rust-analyzer that runs, and the toolchain of whoever runs the tests.
-pub(super) fn machine() -> Result<Vec<(&'static str, String)>, String> {
+pub(super) fn machine() -> Result<Env, String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let toolchain = |name: &str, folder: &str| std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
     let mut env =
