@@ -24,6 +24,7 @@ const BUILTIN: &[(&str, &str)] = &[
     builtin!("zuban.toml"),
     builtin!("typescript7.toml"),
     builtin!("typescript-language-server.toml"),
+    builtin!("deno.toml"),
     builtin!("biome.toml"),
     builtin!("oxlint.toml"),
     builtin!("eslint.toml"),

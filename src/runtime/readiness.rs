@@ -319,6 +319,17 @@ mod tests {
     }
 
     #[test]
+    fn a_refresh_is_a_signal_where_it_is_named() {
+        let t = Instant::now();
+        for refresh in [true, false] {
+            let rule = Rule { refresh, grace: Duration::from_secs(2), ..Rule::default() };
+            let mut r = Readiness::new(rule, t);
+            r.refreshed();
+            assert_eq!(r.standing(at(t, 400)) == Standing::Ready, refresh);
+        }
+    }
+
+    #[test]
     fn a_boolean_field_must_hold() {
         let t = Instant::now();
         let rule = Rule {

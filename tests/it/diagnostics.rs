@@ -16,6 +16,8 @@ trials![
     dia_02_b_server_that_publishes_late,
     dia_02_c_server_that_dies_of_a_file,
     dia_02_d_server_that_is_silent_about_clean_files,
+    dia_02_a_command_that_proves_silence,
+    dia_02_a_command_that_is_refused_proves_nothing,
     dia_03_no_pull_where_none_is_offered,
     dia_03_every_registered_identifier_is_pulled,
     dia_06_an_empty_list_may_be_the_first_of_two,
@@ -109,6 +111,44 @@ fn dia_02_d_server_that_is_silent_about_clean_files() {
     ws.write("a.py", "x = 1\n");
     let silent = lp.diagnostics("a.py");
     silent.fine().verdict_in(&["stale", "unanswered", "unconfirmed"]);
+}
+
+/// Publishes without version and nothing for clean files, and answers a command once it has analysed the file.
+fn with_barrier(ws: &Workspace, script: Script) -> Langport {
+    let publish = Publish { silent_when_clean: true, versioned: false, ..Publish::default() };
+    let barrier = "[diagnostics]\nsettle_ms = 200\nretrigger = \"change\"\n\
+        barrier = { command = \"check\", arguments = [\"now\", { of = \"${uri}\" }] }";
+    let definition = Definition::new("fake", script.publish(publish)).table(barrier);
+    Langport::builder(ws).server(definition).max_wait(4_000).start()
+}
+
+fn dia_02_a_command_that_proves_silence() {
+    let ws = Workspace::new("//- a.py\nx\n//- b.py\ny\n");
+    let script = Script::watching("**/*").on("workspace/executeCommand", [Act::Reply(json!({}))]);
+    let lp = with_barrier(&ws, script);
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    let asked = lp.log().of("workspace/executeCommand");
+    assert_eq!(asked[0], json!({"command": "check", "arguments": ["now", {"of": ws.uri("a.py")}]}));
+    for round in 0..3 {
+        ws.write("a.py", &format!("x = {round}\n"));
+        lp.diagnostics("a.py").says("fresh · fake · no problems");
+    }
+    // What is known is not asked again; a change elsewhere makes it look first.
+    assert_eq!(lp.log().count("workspace/executeCommand"), 4);
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    assert_eq!(lp.log().count("workspace/executeCommand"), 4);
+    let changes = lp.log().count("textDocument/didChange");
+    ws.write("b.py", "z\n");
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    assert_eq!(lp.log().count("workspace/executeCommand"), 5);
+    assert_eq!(lp.log().count("textDocument/didChange"), changes + 1);
+}
+
+fn dia_02_a_command_that_is_refused_proves_nothing() {
+    let ws = Workspace::new("//- a.py\nx\n");
+    let script = Script::new().on("workspace/executeCommand", [Act::Fail(1, "no project".into())]);
+    let lp = with_barrier(&ws, script);
+    lp.diagnostics("a.py").fine().verdict_in(&["unanswered", "unconfirmed"]);
 }
 
 fn dia_03_no_pull_where_none_is_offered() {

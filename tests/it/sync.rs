@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     fake::script::{Script, watch},
-    support::{Langport, Workspace, within},
+    support::{Definition, Langport, Workspace, within},
 };
 
 trials![
@@ -25,10 +25,38 @@ trials![
     syn_05_versions_rise_over_five_edits,
     a7_4_documents_are_opened_changed_and_closed,
     d1_17_watched_files_are_told_before_documents,
+    syn_02_files_that_are_told_unasked,
+    syn_02_files_that_ask_for_a_new_start,
     x4_every_kind_of_file_change_is_told,
     syn_03_what_changed_beside_a_lost_file_is_told,
     x17_a_link_in_the_place_of_an_open_file_is_not_followed_out,
 ];
+
+fn syn_02_files_that_are_told_unasked() {
+    let ws = Workspace::new("//- a.py\nx\n//- sub/schema.json\n{}\n//- notes.txt\n\n");
+    let definition = Definition::new("fake", Script::new()).table("[watch]\nfiles = [\"**/*.json\"]");
+    let lp = Langport::builder(&ws).server(definition).start();
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    ws.write("notes.txt", "changed\n");
+    ws.write("sub/schema.json", "[]\n");
+    lp.diagnostics("a.py").fine();
+    let told = lp.log().of("workspace/didChangeWatchedFiles");
+    let uris: Vec<_> = told.iter().flat_map(|note| note["changes"].as_array().cloned().unwrap()).collect();
+    assert!(!uris.is_empty() && uris.iter().all(|change| change["uri"] == ws.uri("sub/schema.json")), "{uris:?}");
+}
+
+fn syn_02_files_that_ask_for_a_new_start() {
+    let ws = Workspace::new("//- a.py\nx\n//- fake.json\n{}\n");
+    let definition = Definition::new("fake", Script::new()).table("[watch]\nrestart = [\"**/fake.json\"]");
+    let lp = Langport::builder(&ws).server(definition).start();
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    ws.write("a.py", "y\n");
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    assert_eq!(lp.log().starts(), 1);
+    ws.write("fake.json", "[]\n");
+    lp.diagnostics("a.py").says("fresh · fake · no problems");
+    assert_eq!(lp.log().starts(), 2);
+}
 
 fn syn_03_what_changed_beside_a_lost_file_is_told() {
     let ws = Workspace::new("//- aa.py\nfirst\n//- use.py\ndef calc(): pass\n");
@@ -297,7 +325,7 @@ fn x4_every_kind_of_file_change_is_told() {
     let ws = Workspace::new("//- a.py\nalpha\n//- old.py\nx\n//- note.txt\nx\n");
     let lp = Langport::builder(&ws);
     let script = Script::new().on("initialized", [watch("**/*.py").into()]);
-    let lp = lp.server(crate::support::Definition::new("fake", script)).start();
+    let lp = lp.server(Definition::new("fake", script)).start();
     let ask = || lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).fine().verdict().to_owned();
     ask();
     let told = |path: &str, kind: i64| {

@@ -47,6 +47,7 @@ fn what_is_here_and_what_it_takes() {
         builtin/zuban                       python                                                                        primary  builtin  not installed: langport install builtin/zuban (needs python3, which is not here)
         builtin/typescript7                 typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed: langport install builtin/typescript7
         builtin/typescript-language-server  typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed: langport install builtin/typescript-language-server
+        builtin/deno                        typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed: langport install builtin/deno (needs python3, which is not here)
         builtin/biome                       javascript,javascriptreact,typescript,typescriptreact,json,jsonc,css,graphql  linter   builtin  not installed: langport install builtin/biome
         builtin/oxlint                      javascript,javascriptreact,typescript,typescriptreact,vue,svelte,astro        linter   builtin  untrusted: this server executes code of the repository
         builtin/eslint                      javascript,javascriptreact,typescript,typescriptreact,vue,svelte,astro        linter   builtin  untrusted: this server executes code of the repository

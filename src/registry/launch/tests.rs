@@ -93,6 +93,34 @@ fn a_bare_command_is_never_found_in_the_workspace() {
 }
 
 #[test]
+fn what_would_execute_the_repository_does_not_run() {
+    let machine = Machine::new();
+    let never = entry(Scope::Builtin, "[untrusted]\nrun = \"none\"\n[install]\nnpm = \"srv@1\"");
+    assert_eq!(locate(&never, &machine.around), Err(LaunchError::Executes), "there is no point in installing it");
+
+    machine.program("bin/srv");
+    let ours = entry(
+        Scope::Builtin,
+        r#"
+        [initialization]
+        lib = "${install}/lib"
+        trusted = true
+        [untrusted]
+        run = "installed"
+        initialization = { trusted = false }
+        [install]
+        npm = "srv@1"
+        "#,
+    );
+    assert!(matches!(machine.resolve(&ours), Err(LaunchError::NotInstalled { install: Some(_), .. })));
+    let home = machine.around.dirs.data.join("servers/a/srv");
+    machine.program("data/servers/a/srv/3/node_modules/.bin/srv");
+    fs::write(home.join("current.json"), r#"{"folder":3,"manager":"npm","pin":"npm srv@1"}"#).unwrap();
+    let launch = machine.resolve(&ours).unwrap();
+    assert_eq!(launch.initialization, json!({"lib": home.join("3/lib"), "trusted": false}));
+}
+
+#[test]
 fn a_path_that_follows_the_repository_is_the_repositorys() {
     let machine = Machine::new();
     let inside = machine.program("repo/api/bin/srv");

@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::support::{Langport, Workspace};
 
-use super::definitions::{Across, At, Is, Row, Unsupported};
+use super::definitions::{Across, At, Is, Row, Unsupported, Untried};
 use super::servers;
 
 pub(super) const ROWS: &[Row] = &[
     TYPESCRIPT7,
     TYPESCRIPT_LANGUAGE_SERVER,
+    DENO,
     JSON,
     CSS,
     HTML,
@@ -374,6 +375,40 @@ export const three = add(1, 2);
 const TYPESCRIPT7: Row = Row { name: "typescript7", ..TYPESCRIPT };
 
 const TYPESCRIPT_LANGUAGE_SERVER: Row = Row { name: "typescript-language-server", ..TYPESCRIPT };
+
+const DENO: Row = Row {
+    name: "deno",
+    needs: &["python3"],
+    fixture: r#"//- deno.json
+{ "lint": { "plugins": ["./plugin.ts"] } }
+//- plugin.ts
+Deno.writeTextFileSync("EXECUTED", "a plug-in");
+export default { name: "trap", rules: {} };
+//- shop.ts
+/** Adds two. */
+export function add(a: number, b: number): number {
+  return a + b;
+}
+
+export class Cart {
+  total(): number {
+    return add(1, 2);
+  }
+}
+//- main.ts
+import { add, Cart } from "./shop.ts";
+
+export const sum: string = add(1, 2);
+export const all = new Cart().total();
+//- other.ts
+import { add } from "./shop.ts";
+
+export const three = add(1, 2);
+"#,
+    workspace_symbols: Untried,
+    more: None,
+    ..TYPESCRIPT
+};
 
 /// A clean file that stays clean, and a file that appears.
 fn typescript(lp: &Langport, ws: &Workspace) {
