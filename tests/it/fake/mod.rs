@@ -44,6 +44,8 @@ pub(crate) struct Fake {
     root: Mutex<Option<PathBuf>>,
     down: AtomicBool,
     output: Mutex<std::io::Stdout>,
+    /// The newest version of each document that a list was published for.
+    published: Mutex<HashMap<String, i64>>,
 }
 
 /// A lock that a panicking thread cannot spoil.
@@ -79,6 +81,7 @@ pub(crate) fn run(script: &Path) -> ! {
         root: Mutex::default(),
         down: AtomicBool::new(false),
         output: Mutex::new(std::io::stdout()),
+        published: Mutex::default(),
         script,
     });
     let cwd = std::env::current_dir().unwrap_or_default();
