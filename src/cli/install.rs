@@ -257,8 +257,8 @@ mod tests {
             "npm error code ENOTFOUND",
             "npm error FetchError: request to http://127.0.0.1:9/pyright failed, reason: connect ECONNREFUSED 127.0.0.1:9",
             "WARNING: Retrying … after connection broken by 'NewConnectionError('… Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')'",
-            "warning: spurious network error (2 tries remaining): [6] Could not resolve hostname (Could not resolve host: index.crates.io)",
-            "go: golang.org/x/tools/gopls@v0.20.0: Get \"https://proxy.golang.org/…\": dial tcp: lookup proxy.golang.org: no such host",
+            "warning: spurious network error (2 tries remaining): [6] Could not resolve hostname (Could not resolve host: index.example)",
+            "go: golang.org/x/tools/gopls@v0.20.0: Get \"https://proxy.example/…\": dial tcp: lookup proxy.example: no such host",
         ] {
             assert!(tells_no_network(line), "{line}");
         }
