@@ -91,8 +91,20 @@ impl Session {
                 }
                 passed = self.pass(question, &focus, barrier).await?;
             }
-            match self.push_verdict(&focus, question, passed) {
-                Judged::Now(Verdict::Unconfirmed, _) if !confirmed && self.can_confirm() => {
+            let judged = {
+                // Judged and collected under one lock: another call may close the file, and its list goes with it.
+                let mut record = self.heard.record();
+                match self.push_verdict(&mut record, &focus, question, passed) {
+                    Judged::Now(verdict, reason)
+                        if verdict != Verdict::Unconfirmed || confirmed || !self.can_confirm() =>
+                    {
+                        return Ok((self.reply(&record, &focus, verdict, reason), seen));
+                    }
+                    other => other,
+                }
+            };
+            match judged {
+                Judged::Now(..) => {
                     confirmed = true;
                     let (told, proven) = self.confirm(ground, question, focus).await?;
                     focus = told;
@@ -100,7 +112,6 @@ impl Session {
                         return Ok((self.confirmed(&focus, question), seen));
                     }
                 }
-                Judged::Now(verdict, reason) => return Ok((self.reply(&focus, verdict, reason), seen)),
                 Judged::Wait(_) if !retriggered && self.told_before_changes(&focus) => {
                     retriggered = true;
                     focus = self.retrigger(ground, focus)?;
@@ -118,10 +129,11 @@ impl Session {
 
     /// The server has said that it has looked at everything: its last list is the truth.
     fn confirmed(&self, focus: &Focus, question: &Question) -> Reply {
-        self.heard.record().verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
-        match self.push_verdict(focus, question, None) {
-            Judged::Now(verdict, reason) => self.reply(focus, verdict, reason),
-            Judged::Wait(_) | Judged::Never(_) => self.reply(focus, Verdict::Fresh, None),
+        let mut record = self.heard.record();
+        record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
+        match self.push_verdict(&mut record, focus, question, None) {
+            Judged::Now(verdict, reason) => self.reply(&record, focus, verdict, reason),
+            Judged::Wait(_) | Judged::Never(_) => self.reply(&record, focus, Verdict::Fresh, None),
         }
     }
 
@@ -177,12 +189,20 @@ impl Session {
             }
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
-        let (verdict, reason) = match self.heard.standing() {
+        let mut record = self.heard.record();
+        // Judged and collected under one lock: another call may close the file, and its reports go with it.
+        let whole = identifiers.iter().all(|identifier| {
+            let report = record.store.pulled(&focus.path, identifier.as_deref().unwrap_or_default());
+            report.is_some_and(|report| report.version == focus.sent.version)
+        });
+        let (verdict, reason) = match record.readiness.standing(Instant::now()) {
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".to_owned())),
-            Standing::Ready if outrun => (Verdict::Stale, Some("the file was told anew while it was asked".to_owned())),
+            Standing::Ready if outrun || !whole => {
+                (Verdict::Stale, Some("the file was told anew while it was asked".to_owned()))
+            }
             Standing::Ready => (Verdict::Fresh, None),
         };
-        Ok(self.reply(&focus, verdict, reason))
+        Ok(self.reply(&record, &focus, verdict, reason))
     }
 
     async fn pull_one(
@@ -232,10 +252,13 @@ impl Session {
     }
 
     /// What a server that only pushes has said of the focused text.
-    fn push_verdict(&self, focus: &Focus, question: &Question, passed: Option<Instant>) -> Judged {
+    fn push_verdict(&self, record: &mut Record, focus: &Focus, question: &Question, passed: Option<Instant>) -> Judged {
         let now = Instant::now();
         let definition = &self.entry.def.diagnostics;
-        let mut record = self.heard.record();
+        // Closed meanwhile to make room: its lists are gone, and their absence says nothing.
+        if record.sent.get(&focus.path).is_none_or(|sent| sent.version < focus.sent.version) {
+            return Judged::Now(Verdict::Stale, Some("the file was closed while it was asked about".into()));
+        }
         let standing = record.readiness.standing(now);
         let ready = matches!(standing, Standing::Ready);
         if record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch)) {
@@ -274,7 +297,7 @@ impl Session {
                 let quiet_at = now + settle.saturating_sub(quiet);
                 Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
             }
-            Push::Older if self.silence_counts(&record, focus, now, at_work, ready) => {
+            Push::Older if self.silence_counts(record, focus, now, at_work, ready) => {
                 let seconds = now.saturating_duration_since(focus.sent.at.max(record.epoch_at)).as_secs_f32();
                 Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
             }
@@ -286,7 +309,7 @@ impl Session {
                 Standing::Ready => Shortfall::Unanswered { after: now.saturating_duration_since(focus.sent.at) },
             }),
             Push::Older | Push::Never => {
-                Judged::Wait(self.silence_ends(&record, focus).filter(|at| *at > now).unwrap_or(end).min(end))
+                Judged::Wait(self.silence_ends(record, focus).filter(|at| *at > now).unwrap_or(end).min(end))
             }
         }
     }
@@ -303,8 +326,7 @@ impl Session {
 
     /// All channels of the file, merged. What was pushed for another version than the one on disk is not among it,
     /// unless the verdict says that it is old.
-    fn reply(&self, focus: &Focus, verdict: Verdict, reason: Option<String>) -> Reply {
-        let record = self.heard.record();
+    fn reply(&self, record: &Record, focus: &Focus, verdict: Verdict, reason: Option<String>) -> Reply {
         let mut lists = record.store.reports(&focus.path, focus.sent.version);
         let mut total: usize = lists.iter().map(|(_, total)| total).sum();
         if let Some(pushed) = record.store.pushed(&focus.path) {

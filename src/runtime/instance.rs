@@ -67,6 +67,8 @@ enum Command {
     Stop(oneshot::Sender<()>),
     /// Stop, forget all failures.
     Reset(oneshot::Sender<()>),
+    /// Stop the session of this number, if it still runs: it is not to be used any more.
+    Retire(u64, oneshot::Sender<()>),
 }
 
 /// A handle to the actor.
@@ -176,7 +178,8 @@ impl Instance {
                 }
                 Err(Shortfall::Outrun) if again => {
                     again = false;
-                    self.reset().await;
+                    // Of several callers that find this out, only the first one ends a session.
+                    let _ = timeout(question.left(), self.tell(|done| Command::Retire(session.number, done))).await;
                 }
                 other => return other,
             }
@@ -240,6 +243,14 @@ impl Actor {
                         self.last_failure = None;
                         let _ = done.send(());
                     }
+                    Some(Command::Retire(number, done)) => {
+                        if session.as_ref().is_some_and(|session| session.number == number) {
+                            self.halt("more had changed than it could be told").await;
+                            // No fault of the server's: it costs it nothing of its budget.
+                            self.attempts.pop_back();
+                        }
+                        let _ = done.send(());
+                    }
                 },
                 () = gone(session.as_deref()) => self.bury().await,
             }
@@ -285,6 +296,10 @@ impl Actor {
                         Some(Command::Stop(done) | Command::Reset(done)) => {
                             stopping.push(done);
                             break Err(Shortfall::NotStarted { reason: "it was stopped while it started".into(), stderr: Vec::new(), hint: None });
+                        }
+                        // The one to be retired is gone already: this start is its successor's.
+                        Some(Command::Retire(_, done)) => {
+                            let _ = done.send(());
                         }
                         None => {
                             open = false;

@@ -174,6 +174,8 @@ impl Session {
         self.tell(&watched, &notices)?;
         Ok(found.and_then(|(path, lines)| {
             let sent = desk.documents.told(&path)?;
+            // A server that wants no documents is told nothing: what it reads from the disk is this text.
+            self.heard.record().sent.insert(path.clone(), sent);
             Some(Focus { path, sent, lines, epoch })
         }))
     }
