@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     fake::script::{Script, watch},
-    support::{Definition, Langport, Workspace, within},
+    support::{Answer, Definition, Langport, Workspace, within},
 };
 
 trials![
@@ -27,6 +27,7 @@ trials![
     d1_17_watched_files_are_told_before_documents,
     syn_02_files_that_are_told_unasked,
     syn_02_files_that_ask_for_a_new_start,
+    syn_02_many_callers_make_one_new_start,
     x4_every_kind_of_file_change_is_told,
     syn_03_what_changed_beside_a_lost_file_is_told,
     x17_a_link_in_the_place_of_an_open_file_is_not_followed_out,
@@ -56,6 +57,22 @@ fn syn_02_files_that_ask_for_a_new_start() {
     ws.write("fake.json", "[]\n");
     lp.diagnostics("a.py").says("fresh · fake · no problems");
     assert_eq!(lp.log().starts(), 2);
+}
+
+fn syn_02_many_callers_make_one_new_start() {
+    let ws = Workspace::new("//- a.py\nalpha\n//- fake.json\n{}\n");
+    let definition = Definition::new("fake", Script::new()).table("[watch]\nrestart = [\"**/fake.json\"]");
+    let lp = Langport::builder(&ws).server(definition).start();
+    let place = json!({"file_path": "a.py", "line": 1, "column": 1});
+    lp.hover(&place).verdict_is("fresh");
+    for round in 1..=3 {
+        ws.write("fake.json", &format!("[{round}]\n"));
+        let calls: Vec<i64> = (0..12).map(|_| lp.call("lsp_hover", &place)).collect();
+        for call in calls {
+            Answer::of(&lp.answer(call)).verdict_is("fresh").contains("WORD alpha");
+        }
+        assert_eq!(lp.log().starts(), 1 + round);
+    }
 }
 
 fn syn_03_what_changed_beside_a_lost_file_is_told() {
