@@ -234,3 +234,49 @@ pub struct Published {
     pub total: usize,
     pub dropped: usize,
 }
+
+/// One replacement in a text, in the units of the server that computed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextEdit {
+    pub range: Range,
+    pub text: String,
+    /// `text` is a snippet (`SnippetTextEdit`), with `$1` and the like in it.
+    pub snippet: bool,
+}
+
+/// One step of a [`WorkspaceEdit`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditStep {
+    /// All edits of one entry refer to the text as it is before the first of them.
+    Texts {
+        file: FileRef,
+        /// The document version that the server computed them for, where it says so.
+        version: Option<i64>,
+        edits: Vec<TextEdit>,
+    },
+    Create {
+        file: FileRef,
+        overwrite: bool,
+        ignore_if_exists: bool,
+    },
+    Rename {
+        from: FileRef,
+        to: FileRef,
+        overwrite: bool,
+        ignore_if_exists: bool,
+    },
+    Delete {
+        file: FileRef,
+        recursive: bool,
+        ignore_if_not_exists: bool,
+    },
+}
+
+/// A change to files as a server computes it: its steps in the server's order. It is read whole or not at all: an edit
+/// of which a part was left out is no edit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkspaceEdit {
+    pub steps: Vec<EditStep>,
+    /// Labels of the annotations that want a person's consent (`needsConfirmation`).
+    pub to_confirm: Vec<String>,
+}
