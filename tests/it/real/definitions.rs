@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::{places_are, rows_native, rows_web, rust, servers};
+use super::{places_are, rows_native, rows_python, rows_web, rust, servers};
 
 pub(super) use Column::{Is, Unsupported, Untried};
 
@@ -119,14 +119,14 @@ impl Row {
     };
 
     /// What answers call it: where two definitions end alike, the whole name.
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         if self.trusted { format!("local/{}", self.name) } else { self.name.to_owned() }
     }
 }
 
 /// The whole table.
-fn rows() -> impl Iterator<Item = &'static Row> {
-    rows_web::ROWS.iter().chain(rows_native::ROWS)
+pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
+    rows_web::ROWS.iter().chain(rows_native::ROWS).chain(rows_python::ROWS)
 }
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -137,21 +137,22 @@ pub(super) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Those that are tried at length elsewhere.
-const ELSEWHERE: [&str; 3] = ["pyright", "ruff", "ty"];
-
 fn every_definition_has_a_row() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers.d");
     for entry in fs::read_dir(folder).expect("the definitions").flatten() {
         let path = entry.path();
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
-        let tried = ELSEWHERE.contains(&name) || rows().any(|row| row.name == name);
-        assert!(tried, "{name} is in no table of tests/it/real");
+        assert!(rows().any(|row| row.name == name), "{name} is in no table of tests/it/real");
     }
 }
 
 fn trial(row: &'static Row) -> Trial {
-    let name = format!("real::definitions::{}", row.name);
+    row_trial("definitions", row, run)
+}
+
+/// A trial of one row, in the family of that name.
+pub(super) fn row_trial(family: &str, row: &'static Row, run: fn(&Row)) -> Trial {
+    let name = format!("real::{family}::{}", row.name);
     let lacking = row.needs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
     let Some(missing) = lacking.or_else(|| row.machine?().err()) else {
         return Trial::test(name, move || {
@@ -172,7 +173,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Installs the server, unless it is there. Another run may be at it.
-fn put_in_place(name: &str) {
+pub(super) fn put_in_place(name: &str) {
     fs::create_dir_all(servers::folder()).expect("a folder for the servers");
     let lock = File::create(servers::folder().join(format!("{name}.lock"))).expect("a lock");
     lock.lock().expect("the lock");
@@ -218,7 +219,7 @@ fn trust(row: &Row, workspace: &Workspace) {
 }
 
 /// Where langport has put the programs of a definition.
-fn bin(name: &str) -> PathBuf {
+pub(super) fn bin(name: &str) -> PathBuf {
     let home = servers::folder().join("servers/builtin").join(name);
     let text = fs::read_to_string(home.join("current.json")).expect("an installation");
     let current: Value = serde_json::from_str(&text).expect("JSON");
@@ -347,7 +348,7 @@ fn found(row: &Row, answer: &Answer, when: &str) {
 }
 
 #[track_caller]
-fn replaced(text: &str, (find, replace): (&str, &str)) -> String {
+pub(super) fn replaced(text: &str, (find, replace): (&str, &str)) -> String {
     assert!(text.contains(find), "{find:?} is not in\n{text}");
     text.replace(find, replace)
 }

@@ -10,13 +10,14 @@ mod life;
 mod names;
 mod positions;
 mod project;
-mod rounds;
 mod rows_native;
+mod rows_python;
 mod rows_web;
 mod rust;
 mod servers;
 mod shop;
 mod sync;
+mod truth;
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         shop::trials(),
         flask::trials(),
         sync::trials(),
-        rounds::trials(),
         project::trials(),
         positions::trials(),
         names::trials(),
@@ -55,6 +55,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         inspector::trials(),
         clients::trials(),
         definitions::trials(),
+        truth::trials(),
     ]
     .into_iter()
     .flatten()

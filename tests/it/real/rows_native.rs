@@ -358,7 +358,7 @@ SELECT a  FROM b;
 const PY: At = ("main.py", 3, "twice");
 
 /// What every type checker for Python says alike.
-const PYTHON: Row = Row {
+pub(super) const PYTHON: Row = Row {
     needs: &["python3"],
     fixture: "//- pyproject.toml
 [project]

@@ -183,7 +183,8 @@ pub(super) fn flask_project() -> Workspace {
     workspace
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a folder with all that is in it.
+pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder to copy").flatten() {
         let (path, target) = (entry.path(), to.join(entry.file_name()));
