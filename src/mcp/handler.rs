@@ -13,8 +13,10 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-        Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -29,10 +31,12 @@ use super::{
     instructions::INSTRUCTIONS,
     names,
     progress::Progress,
+    resources::{self, Subject},
+    subscriptions::{self, Subscriptions},
 };
 use crate::{
     render::{self, Options, Rendered},
-    tools::{Caller, ProgressSink, ToolCall, ToolId, Tools},
+    tools::{Caller, ProgressSink, ToolCall, ToolId, Tools, outcome::Code},
 };
 
 static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
@@ -48,6 +52,7 @@ struct Inner {
     connection: u64,
     calls: Calls,
     listeners: Arc<Listeners>,
+    subscriptions: Subscriptions,
     closing: CancellationToken,
 }
 
@@ -58,7 +63,12 @@ impl Handler {
         listeners: Arc<Listeners>,
         closing: CancellationToken,
     ) -> Self {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
         let this = Implementation::new("langport", env!("CARGO_PKG_VERSION")).with_title("langport");
         let config = ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
@@ -71,15 +81,26 @@ impl Handler {
             settings,
             config,
             listeners,
+            subscriptions: Subscriptions::default(),
             closing,
         }))
     }
 
+    /// Tells this connection's client of updates of the resources that it has subscribed to.
+    pub(super) async fn tell_of_updates(&self) {
+        let caller = Arc::new(self.caller_named(String::new()));
+        self.0.subscriptions.run(Arc::clone(&self.0.tools), caller).await;
+    }
+
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let client = context.client_info().map(|info| format!("{} {}", info.name, info.version)).unwrap_or_default();
+        self.caller_named(render::line(&client, 80))
+    }
+
+    fn caller_named(&self, client: String) -> Caller {
         Caller {
             id: self.0.connection,
-            client: render::line(&client, 80),
+            client,
             max_wait: self.0.settings.max_wait,
             max_chars: self.0.settings.max_chars,
         }
@@ -161,6 +182,78 @@ impl ServerHandler for Handler {
         Ok(result.into())
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let mut list = ListResourcesResult::with_all_items(resources::list());
+        list.meta = self.signed(&context);
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let mut list = ListResourceTemplatesResult::with_all_items(resources::templates());
+        list.meta = self.signed(&context);
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let subject = Subject::parse(&request.uri).ok_or_else(|| missing(&context, resources::unknown()))?;
+        let (tool, arguments) = subject.call();
+        let caller = Arc::new(self.caller(&context));
+        let call = ToolCall { tool, arguments, caller, progress: ProgressSink::default() };
+        let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
+        let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
+        self.0.subscriptions.read(&request.uri, &answer);
+        let rendered = match &answer {
+            // What is not there is not there; a server that is not there is news of the resource.
+            Err(failure) if matches!(failure.code, Code::NotFound | Code::OutsideWorkspace | Code::Invalid) => {
+                return Err(missing(&context, render::failure(failure, self.0.settings.max_chars).text));
+            }
+            Err(failure) => render::failure(failure, self.0.settings.max_chars),
+            Ok(outcome) => render::outcome(outcome, Options { output: render::Output::Text, ..self.options(tool) }),
+        };
+        let mut result = ReadResourceResult::new(vec![ResourceContents::text(rendered.text, request.uri)]);
+        result.meta = self.signed(&context);
+        Ok(result.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if Subject::parse(&request.uri).is_none() {
+            return Err(missing(&context, resources::unknown()));
+        }
+        if !self.0.subscriptions.add_peer(request.uri, context.peer) {
+            let limit = subscriptions::LIMIT;
+            return Err(ErrorData::invalid_params(
+                format!("no more than {limit} resources can be subscribed to"),
+                None,
+            ));
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.subscriptions.remove_peer(&request.uri);
+        Ok(())
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -179,23 +272,37 @@ impl ServerHandler for Handler {
         self.0.listeners.set_peer(context.peer);
     }
 
-    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    fn accepted_subscription_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let filter = SubscriptionFilter::builder().tools_list_changed();
+        Some(match &asked.resource_subscriptions {
+            Some(uris) => filter.resource_subscriptions(self.0.subscriptions.acceptable(uris)).build(),
+            None => filter.build(),
+        })
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let key = self.0.listeners.add(context.sink().clone());
+        self.0.subscriptions.add_sink(key, context.sink());
         tokio::select! {
             () = context.cancelled() => {}
             () = self.0.closing.cancelled() => {}
         }
         self.0.listeners.remove(key);
+        self.0.subscriptions.remove_sink(key);
         Ok(())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
     }
+}
+
+/// A resource that is not there: the two eras have codes of their own.
+fn missing(context: &RequestContext<RoleServer>, message: String) -> ErrorData {
+    if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+        return ErrorData::invalid_params(message, None);
+    }
+    ErrorData::resource_not_found(message, None)
 }
 
 /// rmcp hands over a call whose parameters it cannot read as one of an unknown method.

@@ -1,4 +1,5 @@
-//! The MCP side: names and lists, calls with their progress and cancellation, both protocol eras, over stdio. Knows
+//! The MCP side: names and lists, calls with their progress and cancellation, resources and their updates, both
+//! protocol eras, over stdio. Knows
 //! tools only as something that is called and rendered; nothing about language servers.
 
 mod calls;
@@ -9,6 +10,8 @@ mod instructions;
 mod names;
 mod once;
 mod progress;
+mod resources;
+mod subscriptions;
 mod transport;
 
 use std::{sync::Arc, time::Duration};
@@ -91,6 +94,7 @@ where
     let listeners = Arc::<changes::Listeners>::default();
     let changes = settings.changes.subscribe();
     let handler = handler::Handler::new(tools, settings, Arc::clone(&listeners), closing.clone());
+    let updates = handler.clone();
     let transport = transport::Mending::new(read, write, closing.clone());
     let connection = async {
         let service = match handler.serve_with_ct(transport, stop).await {
@@ -111,6 +115,7 @@ where
         ended = connection => ended,
         // Never ends before the connection does: the handle lives in the settings.
         ended = async { listeners.run(changes).await; std::future::pending().await } => ended,
+        ended = async { updates.tell_of_updates().await; std::future::pending().await } => ended,
     }
 }
 

@@ -12,18 +12,19 @@ use std::{
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
-    sync::{Notify, Semaphore, mpsc},
+    sync::{Notify, Semaphore, mpsc, watch},
     task::JoinHandle,
 };
 
 use super::*;
 use crate::tools::{
-    ProgressSink, ToolCall,
+    News, ProgressSink, ToolCall,
     outcome::{Body, Code, Failure, HoverText, Outcome, Page, ServerVerdict, Verdict},
 };
 
 mod calls;
 mod eras;
+mod updates;
 
 /// Tools that do what the argument `do` says, and tell of what they see.
 struct Script {
@@ -34,6 +35,17 @@ struct Script {
     most: AtomicUsize,
     gate: Semaphore,
     sink: Mutex<Option<ProgressSink>>,
+    happen: Happen,
+    /// What it says of a file's problems.
+    problems: Mutex<String>,
+}
+
+/// What may have changed its answers.
+#[derive(Default)]
+struct Happen {
+    files: watch::Sender<u64>,
+    problems: watch::Sender<u64>,
+    states: watch::Sender<u64>,
 }
 
 struct OnDrop(Option<Arc<Notify>>);
@@ -67,12 +79,21 @@ impl Tools for Script {
                     self.gate.acquire().await.unwrap().forget();
                     Ok(hover())
                 }
+                _ if call.tool == ToolId::Diagnostics => {
+                    let summary = self.problems.lock().unwrap().clone();
+                    if summary.is_empty() { Err(failure()) } else { Ok(Outcome { summary, ..hover() }) }
+                }
                 _ => Ok(hover()),
             };
             self.running.fetch_sub(1, Ordering::SeqCst);
             on_drop.0 = None;
             answer
         })
+    }
+
+    fn news(&self) -> News {
+        let Happen { files, problems, states } = &self.happen;
+        News { files: files.subscribe(), problems: problems.subscribe(), states: states.subscribe() }
     }
 }
 
@@ -129,6 +150,8 @@ impl Client {
             most: AtomicUsize::default(),
             gate: Semaphore::new(0),
             sink: Mutex::default(),
+            happen: Happen::default(),
+            problems: Mutex::new("no problems".to_owned()),
         });
         let (read, write) = tokio::io::split(theirs);
         let tools: Arc<dyn Tools> = Arc::clone(&script) as Arc<dyn Tools>;

@@ -10,9 +10,13 @@ use std::{
 use serde_json::Value;
 use tokio::{sync::watch, time::Instant};
 
-use crate::protocol::{Effective, Host, ProgressValue, RefreshKind, Told, types::FileRef};
+use crate::protocol::{
+    Effective, Host, ProgressValue, RefreshKind, Told,
+    types::{FileRef, Published},
+};
 
 use super::{
+    event::{Event, Events},
     readiness::{Readiness, Rule, Standing},
     store::{Pushed, Sent, Store},
 };
@@ -27,6 +31,7 @@ pub struct Heard {
     tick: watch::Sender<u64>,
     settings: Settings,
     folders: Vec<(String, String)>,
+    events: Events,
 }
 
 /// How `workspace/configuration` and custom requests are answered.
@@ -66,7 +71,7 @@ pub struct Record {
 
 impl Heard {
     /// An empty record.
-    pub fn new(rule: Rule, settings: Settings, folders: Vec<(String, String)>) -> Self {
+    pub fn new(rule: Rule, settings: Settings, folders: Vec<(String, String)>, events: Events) -> Self {
         let record = Record {
             effective: Effective::default(),
             readiness: Readiness::new(rule, Instant::now()),
@@ -81,7 +86,7 @@ impl Heard {
             log: VecDeque::new(),
             verified: HashMap::new(),
         };
-        Self { record: Mutex::new(record), tick: watch::Sender::new(0), settings, folders }
+        Self { record: Mutex::new(record), tick: watch::Sender::new(0), settings, folders, events }
     }
 
     /// The record; never held across an await.
@@ -158,6 +163,13 @@ impl Record {
 impl Host for Heard {
     fn told(&self, what: Told) {
         let now = Instant::now();
+        let event = match &what {
+            Told::Published(Published { file: FileRef::Path(path), .. }) => {
+                Some(Event::Problems { file: Some(path.clone()) })
+            }
+            Told::Refresh(RefreshKind::Diagnostics) => Some(Event::Problems { file: None }),
+            _ => None,
+        };
         {
             let mut record = self.record();
             match what {
@@ -195,6 +207,9 @@ impl Host for Heard {
             }
         }
         self.tick();
+        if let Some(event) = event {
+            self.events.tell(event);
+        }
     }
 
     fn configuration(&self, section: Option<&str>, _scope: Option<&str>) -> Value {

@@ -12,14 +12,14 @@ use std::{
 };
 
 use tokio::{
-    sync::{broadcast, mpsc, oneshot, watch},
+    sync::{mpsc, oneshot, watch},
     time::{Instant, timeout},
 };
 
 use crate::registry::Entry;
 
 use super::{
-    event::Event,
+    event::{Event, Events},
     ground::Ground,
     query::{Question, Reply, Shortfall},
     session::Session,
@@ -86,13 +86,7 @@ const COMMANDS: usize = 256;
 
 impl Instance {
     /// Starts the actor; no process yet.
-    pub fn spawn(
-        entry: Arc<Entry>,
-        root: PathBuf,
-        starter: Arc<Starter>,
-        budget: Budget,
-        events: broadcast::Sender<Event>,
-    ) -> Arc<Self> {
+    pub fn spawn(entry: Arc<Entry>, root: PathBuf, starter: Arc<Starter>, budget: Budget, events: Events) -> Arc<Self> {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let (state, seen) = watch::channel(State::Stopped);
         let starts = Arc::new(AtomicU64::new(0));
@@ -210,7 +204,7 @@ struct Actor {
     root: PathBuf,
     starter: Arc<Starter>,
     budget: Budget,
-    events: broadcast::Sender<Event>,
+    events: Events,
     state: watch::Sender<State>,
     starts: Arc<AtomicU64>,
     /// When the process was started, within the budget's window.
@@ -286,7 +280,7 @@ impl Actor {
         let mut stopping: Vec<oneshot::Sender<()>> = Vec::new();
         let mut open = true;
         let result = {
-            let starting = start(&self.starter, &self.entry, &self.root, &self.starts);
+            let starting = start(&self.starter, &self.entry, &self.root, &self.starts, &self.events);
             tokio::pin!(starting);
             loop {
                 tokio::select! {
@@ -394,7 +388,7 @@ impl Actor {
             state: word.into(),
             cause: cause.into(),
         };
-        let _ = self.events.send(event);
+        self.events.tell(event);
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::{
 use crate::registry::Entry;
 
 use super::{
-    event::Event,
+    event::{Event, Events},
     ground::Ground,
     instance::{Budget, Instance, State},
     query::{Question, Reply, Shortfall},
@@ -43,7 +43,7 @@ pub struct Pool {
     starter: Arc<Starter>,
     limits: PoolLimits,
     instances: Mutex<IndexMap<(String, PathBuf), Arc<Instance>>>,
-    events: broadcast::Sender<Event>,
+    events: Events,
 }
 
 impl Pool {
@@ -54,7 +54,7 @@ impl Pool {
             starter: Arc::new(starter),
             limits,
             instances: Mutex::default(),
-            events: broadcast::Sender::new(EVENTS),
+            events: Events::new(EVENTS),
         });
         tokio::spawn(reap(Arc::downgrade(&pool), limits.idle));
         pool

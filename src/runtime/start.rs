@@ -27,6 +27,7 @@ use crate::{
 
 use super::{
     documents::Documents,
+    event::Events,
     ground::Ground,
     heard::{Heard, Settings},
     query::Shortfall,
@@ -63,6 +64,7 @@ pub(super) async fn start(
     entry: &Arc<Entry>,
     root: &Path,
     starts: &AtomicU64,
+    events: &Events,
 ) -> Result<Arc<Session>, Shortfall> {
     let began = Instant::now();
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
@@ -89,7 +91,7 @@ pub(super) async fn start(
     let folder =
         (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
-    let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()]));
+    let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()], events.clone()));
     // The watcher's changes from here on are told: the server reads the project itself from now.
     let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };

@@ -16,6 +16,7 @@ use super::{
     ask::Ask,
     file::failure,
     languages::Present,
+    news::News,
     outcome::{Code, Failure, Outcome},
 };
 
@@ -33,6 +34,7 @@ pub struct Engine {
     pub(super) limits: ToolLimits,
     pub(super) present: Present,
     pub(super) load_errors: Vec<String>,
+    news: News,
 }
 
 /// The limits of answers.
@@ -63,6 +65,7 @@ impl Engine {
         load_errors: Vec<String>,
     ) -> Arc<Self> {
         let ground = pool.ground().clone();
+        let news = News::of(&pool, &ground);
         Arc::new(Self {
             registry,
             bound,
@@ -73,6 +76,7 @@ impl Engine {
             limits,
             present: Present::default(),
             load_errors,
+            news,
         })
     }
 
@@ -129,5 +133,9 @@ impl Engine {
 impl Tools for Engine {
     fn call(self: Arc<Self>, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>> {
         Box::pin(async move { self.dispatch(&call).await })
+    }
+
+    fn news(&self) -> News {
+        self.news.clone()
     }
 }

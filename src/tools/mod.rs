@@ -16,6 +16,7 @@ pub mod id;
 mod kinds;
 mod languages;
 mod locate;
+pub mod news;
 pub mod outcome;
 mod places;
 pub mod progress;
@@ -34,6 +35,7 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 pub use caller::Caller;
 pub use id::ToolId;
+pub use news::News;
 use outcome::{Failure, Outcome};
 pub use progress::ProgressSink;
 
@@ -50,6 +52,9 @@ pub struct ToolCall {
 /// What answers tool calls. Dropping the future cancels the call: everything asked of servers for it is cancelled too.
 pub trait Tools: Send + Sync + 'static {
     fn call(self: Arc<Self>, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>>;
+
+    /// When answers may have changed.
+    fn news(&self) -> News;
 }
 
 /// An answer of another kind than the question's: a defect of langport's own.

@@ -33,6 +33,7 @@ mod output;
 mod positions;
 mod readme;
 mod real;
+mod resources;
 mod routing;
 mod selftest;
 mod support;
@@ -63,6 +64,7 @@ fn main() {
         selftest::trials(),
         positions::trials(),
         readme::trials(),
+        resources::trials(),
         sync::trials(),
         diagnostics::trials(),
         freshness::trials(),

@@ -21,7 +21,10 @@ async fn a_known_version_is_echoed_and_another_gets_the_newest() {
         assert_eq!(answer["result"]["protocolVersion"], answered, "{asked}");
         assert_eq!(answer["result"]["serverInfo"]["name"], "langport");
         assert!(answer["result"]["instructions"].as_str().unwrap().contains("VERDICT"));
-        assert_eq!(answer["result"]["capabilities"], json!({"tools": {"listChanged": true}}));
+        assert_eq!(
+            answer["result"]["capabilities"],
+            json!({"resources": {"subscribe": true}, "tools": {"listChanged": true}})
+        );
         client.close().await;
     }
 }
@@ -62,7 +65,7 @@ async fn discover_says_what_initialize_says() {
     let result = &answer["result"];
     assert!(result["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{answer}");
     assert!(result["instructions"].as_str().unwrap().contains("VERDICT"));
-    assert_eq!(result["capabilities"], json!({"tools": {"listChanged": true}}));
+    assert_eq!(result["capabilities"], json!({"resources": {"subscribe": true}, "tools": {"listChanged": true}}));
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "langport");
     let answer = client.call("lsp_hover", json!({})).await;
