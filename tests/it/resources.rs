@@ -76,7 +76,7 @@ fn a_subscriber_of_the_status_hears_of_a_death() {
 }
 
 fn a_change_that_leaves_the_problems_alone_is_not_told() {
-    let ws = Workspace::new("//- a.py\nx = ERR\n//- b.py\ny = 1\n");
+    let ws = Workspace::new("//- a.py\nNEEDS w\n//- b.py\ny = 1\n");
     let lp = Langport::with(&ws, Script::new().pull());
     // A server that starts is news of its own.
     lp.diagnostics("a.py").verdict_is("fresh");
@@ -84,7 +84,7 @@ fn a_change_that_leaves_the_problems_alone_is_not_told() {
         lp.request("resources/subscribe", json!({"uri": file}));
         read(&lp, file);
     }
-    ws.write("a.py", "x = ERR\nmore = 1\n");
+    ws.write("a.py", "NEEDS w\nmore = 1\n");
     ws.write("b.py", "y = ERR\n");
     // Both have been asked anew when this one is told.
     updates(&lp, "langport://diagnostics/b.py", 1);

@@ -149,9 +149,9 @@ fn rounds(tally: &mut Tally<'_>, lp: &Langport, ws: &Workspace) {
         // Every other time as editors and formatters write.
         let text = tally.moved(&mended, moved);
         if round % 2 == 0 {
-            ws.replace(row.file, &text)
+            ws.replace(row.file, &text);
         } else {
-            ws.write(row.file, &text)
+            ws.write(row.file, &text);
         }
         tally.hold(&lp.diagnostics(row.file), Truth::Clean, &format!("round {round}, mended"));
     }
