@@ -22,8 +22,21 @@ const FIRST_LINE: u64 = 200;
 const TOOLS: &[&str] = &["node_modules", "__pycache__", ".git", ".hg", ".svn", ".jj"];
 /// A folder that holds one of these is a cache or a virtual environment.
 const MARKERS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
-/// Parts of paths of files that are not what a project is about.
-const ASIDE: &[&str] = &["test", "tests", "testing", "docs", "doc", "examples", "example", "vendor", "third_party"];
+/// Parts of paths of files that are not what a project is about, or that were made of others.
+const ASIDE: &[&str] = &[
+    "test",
+    "tests",
+    "testing",
+    "docs",
+    "doc",
+    "examples",
+    "example",
+    "vendor",
+    "third_party",
+    "dist",
+    "build",
+    "out",
+];
 /// Sizes of files that make a good example.
 const FITTING: std::ops::RangeInclusive<u64> = 400..=24 * 1024;
 
@@ -43,6 +56,8 @@ pub(in crate::cli) struct Language {
     pub count: usize,
     /// The best examples first.
     pub files: Vec<PathBuf>,
+    /// Files that do not stand aside.
+    own: usize,
 }
 
 struct Seen {
@@ -53,7 +68,7 @@ struct Seen {
 impl Survey {
     /// Looks through a folder.
     pub(in crate::cli) fn of(root: &Path, names: &Overrides) -> Self {
-        let mut found: BTreeMap<String, (usize, Vec<Seen>)> = BTreeMap::new();
+        let mut found: BTreeMap<String, (usize, usize, Vec<Seen>)> = BTreeMap::new();
         let end = Instant::now() + TIME;
         let mut walk = walk(root, true);
         let mut cut = false;
@@ -64,8 +79,9 @@ impl Survey {
             }
             let path = entry.path();
             let Some(language) = names.detect(path, || first_line(path)) else { continue };
-            let (count, files) = found.entry(language.to_owned()).or_default();
+            let (count, own, files) = found.entry(language.to_owned()).or_default();
             *count += 1;
+            *own += usize::from(!stands_aside(root, path));
             if files.len() < FILES {
                 files.push(Seen { path: path.to_owned(), size: entry.metadata().map_or(0, |metadata| metadata.len()) });
             }
@@ -74,9 +90,9 @@ impl Survey {
             files.sort_by_cached_key(|file| rank(root, file));
             files.into_iter().map(|file| file.path).collect()
         };
-        let mut languages: Vec<_> =
-            found.into_iter().map(|(id, (count, files))| Language { id, count, files: ranked(files) }).collect();
-        languages.sort_by_key(|language| std::cmp::Reverse(language.count));
+        let language = |(id, (count, own, files))| Language { id, count, own, files: ranked(files) };
+        let mut languages: Vec<_> = found.into_iter().map(language).collect();
+        languages.sort_by_key(|language| std::cmp::Reverse((language.own, language.count)));
         Self { languages, cut }
     }
 }
@@ -100,7 +116,13 @@ pub(in crate::cli) fn walk(root: &Path, visible: bool) -> impl Iterator<Item = D
 
 /// What the project is about before what stands aside, what fits before the rest, the larger before the smaller.
 fn rank(root: &Path, file: &Seen) -> (bool, bool, std::cmp::Reverse<u64>, PathBuf) {
-    let inside = file.path.strip_prefix(root).unwrap_or(&file.path);
+    let aside = stands_aside(root, &file.path);
+    (aside, !FITTING.contains(&file.size), std::cmp::Reverse(file.size), file.path.clone())
+}
+
+/// Tests, documents, what is somebody else's, and what was made of other files.
+fn stands_aside(root: &Path, file: &Path) -> bool {
+    let inside = file.strip_prefix(root).unwrap_or(file);
     let aside = |part: &str| {
         let part = part.to_lowercase();
         ASIDE.contains(&part.as_str())
@@ -108,8 +130,7 @@ fn rank(root: &Path, file: &Seen) -> (bool, bool, std::cmp::Reverse<u64>, PathBu
             || part.contains("_test.")
             || part.contains(".test.")
     };
-    let aside = inside.iter().any(|part| part.to_str().is_some_and(aside));
-    (aside, !FITTING.contains(&file.size), std::cmp::Reverse(file.size), file.path.clone())
+    inside.iter().any(|part| part.to_str().is_some_and(aside))
 }
 
 fn first_line(path: &Path) -> Option<String> {
@@ -164,6 +185,9 @@ mod tests {
             ("node_modules/m/g.js", &long),
             ("run", "#!/usr/bin/env python3\nx = 1\n"),
             ("main.go", "package main\n"),
+            ("dist/1.js", &long),
+            ("dist/2.js", &long),
+            ("dist/3.js", &long),
             ("blob", "\0\0"),
         ];
         check(
@@ -171,6 +195,7 @@ mod tests {
             &expect![[r"
                 python 6: c.py b.py huge.py run a.py tests/d.py
                 go 1: main.go
+                javascript 3: dist/1.js dist/2.js dist/3.js
             "]],
         );
         check(&[], &expect![""]);
