@@ -9,15 +9,16 @@ use std::{
 
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::{language::Overrides, sys::files};
+use crate::{
+    language::{self, Overrides},
+    sys::files,
+};
 
 /// Entries that one walk looks at, and how long it may take.
 const ENTRIES: usize = 50_000;
 const TIME: Duration = Duration::from_secs(5);
 /// Files of one language that are remembered.
 const FILES: usize = 2_000;
-/// Of the first line, which may hold a `#!`.
-const FIRST_LINE: u64 = 200;
 /// Folders that tools fill; most projects have git ignore them.
 const TOOLS: &[&str] = &["node_modules", "__pycache__", ".git", ".hg", ".svn", ".jj"];
 /// A folder that holds one of these is a cache or a virtual environment.
@@ -37,13 +38,33 @@ const ASIDE: &[&str] = &[
     "build",
     "out",
 ];
+/// Languages of words, data and settings: a program beside them is what a project is about.
+const PROSE: &[&str] = &[
+    "plaintext",
+    "markdown",
+    "asciidoc",
+    "restructuredtext",
+    "json",
+    "jsonc",
+    "json5",
+    "yaml",
+    "toml",
+    "xml",
+    "csv",
+    "ini",
+    "properties",
+    "dotenv",
+    "diff",
+    "go.sum",
+    "ignore",
+];
 /// Sizes of files that make a good example.
 const FITTING: std::ops::RangeInclusive<u64> = 400..=24 * 1024;
 
 /// What a project holds.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Survey {
-    /// The most frequent first.
+    /// The most frequent first, those that programs are written in before the others.
     pub languages: Vec<Language>,
     /// Whether the project is larger than what was looked at.
     pub cut: bool,
@@ -78,7 +99,7 @@ impl Survey {
                 break;
             }
             let path = entry.path();
-            let Some(language) = names.detect(path, || first_line(path)) else { continue };
+            let Some(language) = names.detect(path, || head(path)) else { continue };
             let (count, own, files) = found.entry(language.to_owned()).or_default();
             *count += 1;
             *own += usize::from(!stands_aside(root, path));
@@ -92,7 +113,10 @@ impl Survey {
         };
         let language = |(id, (count, own, files))| Language { id, count, own, files: ranked(files) };
         let mut languages: Vec<_> = found.into_iter().map(language).collect();
-        languages.sort_by_key(|language| std::cmp::Reverse((language.own, language.count)));
+        languages.sort_by_key(|language| {
+            let prose = PROSE.contains(&language.id.as_str());
+            (prose, std::cmp::Reverse((language.own, language.count)))
+        });
         Self { languages, cut }
     }
 }
@@ -133,11 +157,11 @@ fn stands_aside(root: &Path, file: &Path) -> bool {
     inside.iter().any(|part| part.to_str().is_some_and(aside))
 }
 
-fn first_line(path: &Path) -> Option<String> {
+/// The beginning of a file whose name does not tell its language.
+fn head(path: &Path) -> Option<String> {
     let mut start = Vec::new();
-    files::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
-    let line = start.split(|byte| *byte == b'\n').next()?;
-    Some(String::from_utf8_lossy(line).into_owned())
+    files::open(path).ok()?.take(language::HEAD as u64).read_to_end(&mut start).ok()?;
+    Some(String::from_utf8_lossy(&start).into_owned())
 }
 
 #[cfg(test)]
