@@ -151,11 +151,21 @@ fn every_definition_has_a_row() {
 }
 
 fn trial(row: &'static Row) -> Trial {
-    let name = format!("real::definitions::{}", row.name);
-    let lacking = row.needs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
-    let Some(missing) = lacking.or_else(|| row.machine?().err()) else {
+    needing(format!("real::definitions::{}", row.name), row.needs, row.machine, || run(row))
+}
+
+/// A test that needs programs. One that this machine cannot run shows as ignored, under a name that says why; where
+/// everything must run it fails instead.
+pub(super) fn needing(
+    name: String,
+    programs: &[&str],
+    machine: Option<Machine>,
+    test: impl FnOnce() + Send + 'static,
+) -> Trial {
+    let lacking = programs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
+    let Some(missing) = lacking.or_else(|| machine?().err()) else {
         return Trial::test(name, move || {
-            run(row);
+            test();
             Ok(())
         });
     };
@@ -172,7 +182,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Installs the server, unless it is there. Another run may be at it.
-fn put_in_place(name: &str) {
+pub(super) fn put_in_place(name: &str) {
     fs::create_dir_all(servers::folder()).expect("a folder for the servers");
     let lock = File::create(servers::folder().join(format!("{name}.lock"))).expect("a lock");
     lock.lock().expect("the lock");
