@@ -102,6 +102,25 @@ impl Project {
             .filter(|language| self.serving(language).answering().any(|entry| self.is_here(entry)))
     }
 
+    /// The languages that nobody here can be asked about, each with who would serve and what helps.
+    pub(super) fn absent(&self) -> Vec<String> {
+        let served = self.survey.languages.iter().map(|language| (language, self.serving(language)));
+        served
+            .filter(|(_, serving)| !serving.is_empty() && !serving.answering().any(|entry| self.is_here(entry)))
+            .filter_map(|(language, serving)| {
+                let entry = serving.primary.or_else(|| serving.linters.into_iter().next())?;
+                Some(format!("{} ({})", language.id, self.state(&entry)))
+            })
+            .collect()
+    }
+
+    /// What a person has to do before a language has a server that langport cannot install.
+    pub(super) fn by_hand(&self, language: &Language) -> Option<String> {
+        let entry = self.serving(language).primary?;
+        let Err(InstallError::NoRecipe { hint: Some(hint), .. }) = prepare(&entry, &self.around) else { return None };
+        Some(format!("{} ({}: {hint})", language.id, self.registry.display_name(&entry)))
+    }
+
     /// The languages that no definition serves.
     pub(super) fn unserved(&self) -> Vec<&Language> {
         self.survey.languages.iter().filter(|language| self.serving(language).is_empty()).collect()
@@ -203,15 +222,7 @@ impl Project {
         }
         for Server { entry, languages, stands_for, .. } in self.servers() {
             let role = if entry.def.role == Role::Linter { ", linter" } else { "" };
-            let state = match list::state(&entry, &self.around) {
-                State::Installed { program, pin, .. } => format!("{program} ({pin}, installed by langport)"),
-                State::Found { program } => format!("{program} (found)"),
-                State::NotInstalled { .. } => match entry.install_hint() {
-                    Some(hint) => format!("not installed: {hint}"),
-                    None => format!("not installed: `{}` is not on PATH", entry.def.command),
-                },
-                State::Unusable { reason } => reason,
-            };
+            let state = self.state(&entry);
             let why = stands_for.map(|why| format!(" ({why})")).unwrap_or_default();
             row(self.registry.display_name(&entry).as_str(), format!("{}{role}: {state}{why}", languages.join(", ")));
         }
@@ -219,8 +230,21 @@ impl Project {
         Ok(())
     }
 
+    /// Where a server is, or what gets it here.
+    fn state(&self, entry: &Entry) -> String {
+        match list::state(entry, &self.around) {
+            State::Installed { program, pin, .. } => format!("{program} ({pin}, installed by langport)"),
+            State::Found { program } => format!("{program} (found)"),
+            State::NotInstalled { .. } => match entry.install_hint() {
+                Some(hint) => format!("not installed: {hint}"),
+                None => format!("not installed: `{}` is not on PATH", entry.def.command),
+            },
+            State::Unusable { reason } => reason,
+        }
+    }
+
     /// Installs what is missing: shows the commands, asks if `ask` says so, runs them. Answers with the number of
-    /// servers that could not be installed; why is told.
+    /// installations that failed; why is told, and so is what langport cannot install here.
     pub(super) fn install(&self, ask: bool) -> anyhow::Result<usize> {
         let missing = self.missing();
         let around = self.around_for_installing();
@@ -228,15 +252,14 @@ impl Project {
         for reason in proposal.by_hand.iter().chain(&proposal.impossible) {
             out::note(reason);
         }
-        let wrong = proposal.by_hand.len() + proposal.impossible.len();
         if proposal.waiting.is_empty() {
-            return Ok(wrong);
+            return Ok(0);
         }
         out::print(&format!("\nTo be installed:\n{}", install::shown(&proposal.waiting)))?;
         if ask && !install::asked()? {
-            return Ok(wrong);
+            return Ok(0);
         }
-        Ok(wrong + install::carry_out(proposal.waiting)?)
+        install::carry_out(proposal.waiting)
     }
 
     /// What a person can do who has no server for what is here.

@@ -3,6 +3,7 @@
 
 mod agent;
 mod copy;
+mod lines;
 mod mishap;
 mod tally;
 mod tour;
@@ -16,7 +17,7 @@ use std::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::{agent::Agent, tally::Tally, tour::Tour};
+use self::{agent::Agent, lines::Lines, tally::Tally, tour::Tour};
 use super::{
     on_runtime, out,
     project::{Project, survey::Language},
@@ -25,18 +26,22 @@ use crate::sys::signals;
 
 /// How long all calls may take together.
 const TIME: Duration = Duration::from_secs(180);
-/// Languages that are shown, the most frequent first.
-const LANGUAGES: usize = 4;
+/// Languages that get a line beside the tour, the most frequent first.
+const LANGUAGES: usize = 20;
 /// The exit code after a signal, as shells have it.
 const STOPPED: u8 = 130;
 
-/// Shows what language servers make of a project. Nothing in the project is changed: an error is made and mended in a
+/// Shows what language servers make of a project: a tour of its most frequent language, and a line for each other one.
+/// Nothing in the project is changed: an error is made and mended in a
 /// copy. Ends with 0 when everything went as it should (also where no language is known), else with 1.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The project's folder
     #[arg(value_name = "PATH", default_value = ".")]
     path: PathBuf,
+    /// Tour these languages (repeatable, or with commas) instead of the most frequent one
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    language: Vec<String>,
     /// Install the servers that are missing, in pinned versions, below langport's own data folder. The commands are shown
     /// and then run without a question: this flag is the yes
     #[arg(long)]
@@ -57,6 +62,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if languages.is_empty() {
         return nothing(&project);
     }
+    for wanted in &args.language {
+        if !languages.iter().any(|language| language.id == *wanted) {
+            let there: Vec<_> = languages.iter().map(|language| language.id.as_str()).collect();
+            anyhow::bail!("there is no tour of `{wanted}`: the languages with a server here are {}", there.join(", "));
+        }
+    }
+    project.absent().into_iter().for_each(|absent| tally.absent(absent));
     on_runtime(async {
         let stop = CancellationToken::new();
         let asked = stop.clone();
@@ -64,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             signals::ended().await;
             asked.cancel();
         });
-        let shown = show(&project, &languages, &mut tally, &stop).await;
+        let shown = show(&project, &languages, &args.language, &mut tally, &stop).await;
         listening.abort();
         shown?;
         Ok(if stop.is_cancelled() { STOPPED } else { tally.exit_code() })
@@ -77,6 +89,7 @@ fn get_missing(args: &Args, project: &Project, tally: &mut Tally) -> anyhow::Res
     let can_ask = io::stdin().is_terminal() && io::stdout().is_terminal();
     if asked_for || can_ask {
         let wrong = project.install(!asked_for)?;
+        // What langport cannot install here is named at the end.
         if wrong > 0 {
             tally.wrong(format!("{wrong} of the missing servers could not be installed"));
         }
@@ -101,12 +114,13 @@ fn nothing(project: &Project) -> anyhow::Result<u8> {
 async fn show(
     project: &Project,
     languages: &[&Language],
+    wanted: &[String],
     tally: &mut Tally,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let end = Instant::now() + TIME;
     let agent = Agent::new(&project.root, end)?;
-    let asked = agent.until(stop, ask(project, languages, &agent, tally)).await;
+    let asked = agent.until(stop, ask(project, languages, wanted, &agent, tally)).await;
     agent.leave().await;
     let Some(files) = asked.transpose()? else { return Ok(()) };
     for (language, file) in files {
@@ -119,26 +133,44 @@ async fn show(
             return Ok(());
         }
     }
-    if languages.len() > LANGUAGES {
-        let rest: Vec<_> = languages.iter().skip(LANGUAGES).map(|language| language.id.as_str()).collect();
-        out::print(&format!("\nNot shown: {}\n", rest.join(", ")))?;
-    }
     tally.close()?;
     Ok(())
 }
 
-/// Asks about each language; answers with the file of each that is to be broken in a copy.
+/// Asks about each language; answers with the file of each tour that is to be broken in a copy.
 async fn ask<'a>(
     project: &Project,
     languages: &[&'a Language],
+    wanted: &[String],
     agent: &Agent,
     tally: &mut Tally,
 ) -> anyhow::Result<Vec<(&'a Language, PathBuf)>> {
+    let first = languages.first().map(|language| language.id.clone());
+    let toured = |language: &&&Language| match wanted {
+        [] => Some(&language.id) == first.as_ref(),
+        _ => wanted.contains(&language.id),
+    };
+    let (tours, lines): (Vec<&&Language>, Vec<&&Language>) = languages.iter().partition(toured);
     let mut files = Vec::new();
-    for language in languages.iter().take(LANGUAGES) {
+    for language in tours {
         out::print(&format!("\n{}:\n", language.id))?;
+        tally.by_hand = project.by_hand(language);
         let mut tour = Tour { root: &project.root, agent, tally };
         files.extend(tour.of(language).await?.map(|file| (*language, file)));
     }
+    if !lines.is_empty() {
+        out::print("\nThe other languages, by the problems of their files (`--language ID` tours one of them):\n\n")?;
+        let mut row = Lines { root: &project.root, agent, tally, clean: Vec::new() };
+        for language in lines.iter().take(LANGUAGES) {
+            row.tally.by_hand = project.by_hand(language);
+            row.of(language).await?;
+        }
+        row.close()?;
+        let rest: Vec<_> = lines.iter().skip(LANGUAGES).map(|language| language.id.as_str()).collect();
+        if !rest.is_empty() {
+            out::print(&format!("  not asked about: {}\n", rest.join(", ")))?;
+        }
+    }
+    tally.by_hand = None;
     Ok(files)
 }

@@ -46,8 +46,8 @@ impl Overrides {
         self.table.by_name(name, path).map(|index| self.languages[index].as_str())
     }
 
-    /// The language of a file: these patterns, then the built-in tables, then the `#!` line.
-    pub fn detect(&self, path: &Path, first_line: impl FnOnce() -> Option<String>) -> Option<&str> {
-        self.named(path).or_else(|| detect(path, first_line))
+    /// The language of a file: these patterns, then the built-in tables, then the text's beginning.
+    pub fn detect(&self, path: &Path, head: impl FnOnce() -> Option<String>) -> Option<&str> {
+        self.named(path).or_else(|| detect(path, head))
     }
 }

@@ -6,6 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 const NAMES: &str = include_str!("tables/names.txt");
 const INTERPRETERS: &str = include_str!("tables/interpreters.txt");
+const MODES: &str = include_str!("tables/modes.txt");
 
 /// Patterns of file names with the language of each.
 #[derive(Debug, Default)]
@@ -99,6 +100,22 @@ pub(super) fn interpreter(program: &str) -> Option<&'static str> {
     programs.get(program).or_else(|| programs.get(bare)).copied()
 }
 
+fn modes() -> &'static HashMap<&'static str, &'static str> {
+    static TABLE: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
+    TABLE.get_or_init(|| lines(MODES).collect())
+}
+
+/// The language that editors call by a name: one of their own for it, or its id.
+pub(super) fn mode(name: &str) -> Option<&'static str> {
+    let ids = || builtin().languages().chain(interpreters()).find(|id| *id == name);
+    modes().get(name).copied().or_else(ids)
+}
+
+/// The languages that only a mode line or the text itself can tell.
+pub(super) fn told() -> impl Iterator<Item = &'static str> {
+    modes().values().copied()
+}
+
 pub(super) fn interpreters() -> impl Iterator<Item = &'static str> {
     programs().values().copied()
 }
@@ -118,5 +135,6 @@ mod tests {
     #[test]
     fn every_interpreter_stands_once() {
         assert_eq!(lines(INTERPRETERS).count(), programs().len());
+        assert_eq!(lines(MODES).count(), modes().len());
     }
 }

@@ -172,6 +172,9 @@ pub struct Root {
     /// Markers that keep the server away, where they are at the root that was found or nearer to the file.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exclude: Vec<String>,
+    /// Names of folders that hold other people's projects (`node_modules`): no root is inside one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dependencies: Vec<String>,
 }
 
 /// Which of the folders with a marker is meant.

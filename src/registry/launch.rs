@@ -23,6 +23,38 @@ use crate::sys::{
     lookup::{self, LookupError},
 };
 
+/// Programs that servers, and the scripts that start them, call by name. A folder of PATH in which one of these is a link
+/// into the workspace is as good as inside it.
+const CALLED: &[&str] = &[
+    "node",
+    "npm",
+    "npx",
+    "deno",
+    "bun",
+    "python",
+    "python3",
+    "ruby",
+    "perl",
+    "java",
+    "go",
+    "cargo",
+    "rustc",
+    "rustfmt",
+    "rustup",
+    "git",
+    "sh",
+    "bash",
+    "env",
+    "cc",
+    "gcc",
+    "g++",
+    "c++",
+    "clang",
+    "clang++",
+    "shellcheck",
+    "shfmt",
+];
+
 /// What langport knows of the machine when it starts servers.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -54,7 +86,8 @@ impl Surroundings {
 
     /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
     fn safe_path(&self, first: &[PathBuf]) -> String {
-        let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir));
+        let lured = |dir: &Path| CALLED.iter().any(|name| self.is_inside(&dir.join(name)));
+        let safe = self.path_dirs().into_iter().filter(|dir| dir.is_absolute() && !self.is_inside(dir) && !lured(dir));
         std::env::join_paths(first.iter().cloned().chain(safe))
             .ok()
             .and_then(|path| path.into_string().ok())

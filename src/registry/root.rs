@@ -16,6 +16,7 @@ pub fn root_of(file: &Path, def: &Root, ceiling: &Path) -> Option<PathBuf> {
     if !start.starts_with(ceiling) {
         return None;
     }
+    let start = outside(start, &def.dependencies, ceiling);
     let found = marked(start, def, ceiling);
     let root = match (found, def.mode) {
         (Some(root), _) => root,
@@ -26,6 +27,14 @@ pub fn root_of(file: &Path, def: &Root, ceiling: &Path) -> Option<PathBuf> {
     // A marker above the root speaks of somebody else's project: the nearer one wins.
     let excluded = folders(start, &root).any(|dir| excluding.iter().any(|marker| marker.is_in(dir)));
     (!excluded).then_some(root)
+}
+
+/// The folder itself, or the one that holds the outermost folder of dependencies that it lies in.
+fn outside<'a>(start: &'a Path, dependencies: &[String], ceiling: &'a Path) -> &'a Path {
+    let named = |dir: &Path| dir.file_name().is_some_and(|name| dependencies.iter().any(|own| name == own.as_str()));
+    // What a person has opened is no dependency, whatever it lies in.
+    let inside = folders(start, ceiling).filter(|dir| *dir != ceiling && named(dir)).last();
+    inside.and_then(Path::parent).unwrap_or(start)
 }
 
 fn marked(start: &Path, def: &Root, ceiling: &Path) -> Option<PathBuf> {
@@ -74,11 +83,33 @@ mod tests {
 
     fn root(groups: &[&[&str]], mode: RootMode, exclude: &[&str]) -> Root {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Root { markers: groups.iter().map(|group| owned(group)).collect(), mode, exclude: owned(exclude) }
+        Root {
+            markers: groups.iter().map(|group| owned(group)).collect(),
+            mode,
+            exclude: owned(exclude),
+            dependencies: Vec::new(),
+        }
     }
 
     #[test]
-    fn groups_go_before_nearness_and_nearness_inside_a_group() {
+    fn a_dependency_is_no_root() {
+        let web =
+            Root { dependencies: vec!["node_modules".into()], ..root(&[&["package.json"]], RootMode::Nearest, &[]) };
+        let tree = ["repo/web/package.json", "repo/web/node_modules/a/package.json"];
+        check(&tree, &web, "repo/web/node_modules/a/x.d.ts", Some("repo/web"));
+        check(&tree, &web, "repo/web/node_modules/a/node_modules/b/x.d.ts", Some("repo/web"));
+        check(&["repo/node_modules/a/package.json"], &web, "repo/node_modules/a/x.d.ts", Some("repo"));
+        check(&tree, &Root { mode: RootMode::Strict, ..web.clone() }, "repo/web/node_modules/a/x.js", Some("repo/web"));
+        // The folder that was opened may be a dependency of something else.
+        let temp = tempfile::tempdir().unwrap();
+        let opened = temp.path().join("node_modules/a");
+        fs::create_dir_all(opened.join("lib")).unwrap();
+        fs::write(opened.join("package.json"), "").unwrap();
+        assert_eq!(root_of(&opened.join("lib/x.ts"), &web, &opened), Some(opened));
+    }
+
+    #[test]
+    fn d1_7_groups_go_before_nearness_and_nearness_inside_a_group() {
         let python =
             root(&[&["pyrightconfig.json"], &["pyproject.toml", "setup.py"], &[".git"]], RootMode::Nearest, &[]);
         let tree = ["repo/.git", "repo/pyproject.toml", "repo/api/setup.py"];
@@ -90,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn two_modules_have_two_roots() {
+    fn d2_13_two_modules_have_two_roots() {
         // A single-marker first group must not swallow the second one.
         let go = root(&[&["go.work"], &["go.mod"]], RootMode::Nearest, &[]);
         let tree = ["repo/one/go.mod", "repo/two/go.mod"];
@@ -100,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_has_no_fallback_and_workspace_no_markers() {
+    fn d1_7_strict_has_no_fallback_and_workspace_no_markers() {
         check(&[], &root(&[&["a.toml"]], RootMode::Strict, &[]), "repo/x/a.py", None);
         check(&["repo/x/a.toml"], &root(&[&["a.toml"]], RootMode::Strict, &[]), "repo/x/a.py", Some("repo/x"));
         check(&["repo/x/a.toml"], &root(&[&["a.toml"]], RootMode::Workspace, &[]), "repo/x/a.py", Some("repo"));
@@ -108,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excluding_marker_counts_at_or_below_the_root() {
+    fn d1_7_an_excluding_marker_counts_at_or_below_the_root() {
         let node = root(&[&["package.json"]], RootMode::Nearest, &["deno.json"]);
         check(&["repo/package.json", "repo/d/deno.json"], &node, "repo/d/a.ts", None);
         check(&["repo/deno.json", "repo/package.json"], &node, "repo/a.ts", None);
@@ -116,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_may_be_globs_and_keys() {
+    fn d1_8_markers_may_be_globs_and_keys() {
         let dotnet = root(&[&["*.sln", "*.csproj"]], RootMode::Strict, &[]);
         check(&["repo/app/App.csproj"], &dotnet, "repo/app/x/a.cs", Some("repo/app"));
         check(&["repo/app/csproj"], &dotnet, "repo/app/a.cs", None);
@@ -125,6 +156,12 @@ mod tests {
         let tree = ["repo/Cargo.toml=[workspace]\nmembers = []", "repo/m/Cargo.toml=[package]"];
         check(&tree, &cargo, "repo/m/src/lib.rs", Some("repo"));
         check(&["repo/m/Cargo.toml=[package]"], &cargo, "repo/m/src/lib.rs", Some("repo/m"));
+
+        // D1.8: not beyond the worktree, whatever lies above it.
+        check(&["Cargo.toml=[workspace]", "repo/m/Cargo.toml=[package]"], &cargo, "repo/m/src/lib.rs", Some("repo/m"));
+        // A project of its own inside another one.
+        let own = ["repo/Cargo.toml=[workspace]", "repo/m/Cargo.toml=[package]\n[workspace]"];
+        check(&own, &cargo, "repo/m/src/lib.rs", Some("repo/m"));
 
         let ruff = root(&[&["pyproject.toml#tool.ruff"]], RootMode::Strict, &[]);
         check(&["repo/pyproject.toml=[tool.ruff]\n"], &ruff, "repo/a.py", Some("repo"));

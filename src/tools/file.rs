@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     binding::Fit,
+    language,
     protocol::positions::LineMap,
     registry::{self, Entry},
     workspace::{disk::ReadError, roots::PathError},
@@ -97,8 +98,8 @@ impl Ask<'_> {
                 ReadError::Io { .. } => failure(Code::Failed, what, "check the file's permissions"),
             }
         })?;
-        let first_line = || snapshot.text.lines().next().map(str::to_owned);
-        let language = engine.languages.detect(&located.path, first_line).map(str::to_owned);
+        let head = || Some(language::head(&snapshot.text).to_owned());
+        let language = engine.languages.detect(&located.path, head).map(str::to_owned);
         Ok(File {
             shown: engine.ground.roots.display(&located.path),
             ceiling: engine.ground.roots.all()[located.root].path.clone(),

@@ -23,6 +23,8 @@ use crate::{
 
 trials![
     a_tour_asks_breaks_and_mends,
+    each_other_language_has_its_line,
+    a_language_that_waits_for_a_person_is_told_and_no_failure,
     an_error_that_nobody_finds_is_told,
     a_language_without_an_error_line_goes_without,
     what_a_server_cannot_do_is_no_failure,
@@ -125,6 +127,69 @@ fn a_tour_asks_breaks_and_mends() {
     assert_eq!(ws.read("src/shop.c"), "class Cart\n  def add\n  def total\n");
     assert_eq!(log.violations(), Vec::<String>::new());
     assert_eq!(log.starts(), 2, "one in the project and one in the copy");
+}
+
+/// Two languages with problems, one without, one that nobody answers for in time.
+const MANY: &str = "//- a.py\nclass Cart\n//- b.py\nclass Till\n//- c.py\nclass Shop\n//- one.go\nalpha\n//- two.go\nalpha\nERR here\n//- x.lua\nalpha\n//- y.rb\nalpha\n";
+
+fn each_other_language_has_its_line() {
+    let ws = Workspace::new(MANY);
+    let languages = ["python", "go", "lua"];
+    Definition::new("fake", Script::new()).languages(&languages).write(&ws);
+    let dies = Script::new().on("textDocument/didOpen", [Act::Exit(3)]);
+    Definition::new("weak", dies).languages(&["ruby"]).write(&ws);
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
+    in_order(
+        &seen.out,
+        &[
+            "\npython:\n",
+            "The other languages",
+            "  go          fresh · fake · 1 error   (2 files, ",
+            "              two.go:2:1  error: ",
+            "  ruby        failed · ",
+            "  no problems fresh · lua (fake, 1 file)\n",
+            "In a copy",
+            "not as it should be:\n",
+            "y.rb\"} was not answered\n",
+        ],
+    );
+    let seen = tour(&ws, &["--language", "go,lua"], "");
+    in_order(
+        &seen.out,
+        &["\ngo:\n", "> lsp_symbols", "\nlua:\n", "The other languages", "no problems fresh · python ("],
+    );
+    let seen = tour(&ws, &["--language", "cobol"], "");
+    assert!(seen.code == Some(1) && seen.err.contains("no tour of `cobol`"), "{}{}", seen.out, seen.err);
+    assert!(seen.err.contains("python, go, lua, ruby"), "{}", seen.err);
+}
+
+/// Neither one that is not there, nor one that is there and no server, as rustup's without the component.
+fn a_language_that_waits_for_a_person_is_told_and_no_failure() {
+    let ws = Workspace::new("//- a.c\nclass Cart\n//- b.c\nclass Cart\n//- a.lua\nalpha\n//- a.rb\nalpha\n");
+    serve(&ws, "c", Script::new());
+    let hint = "[install]\nhint = \"get the component\"";
+    Definition::command("none", "no-such-server").languages(&["lua"]).table(hint).write(&ws);
+    let stub = Script::new().on("start", [Act::Stderr("unknown component".into(), 1), Act::Exit(1)]);
+    Definition::new("stub", stub).languages(&["ruby"]).table(hint).write(&ws);
+    let seen = tour(&ws, &["--install"], "");
+    let parts = [
+        "  ruby        unavailable · stub",
+        "unknown component",
+        "Not shown, for want of a server:\n",
+        "  lua (not installed: get the component)\n",
+        "  ruby (stub: get the component)\n",
+        "everything went as it should\n",
+    ];
+    in_order(&seen.out, &["\nc:\n", "The other languages"]);
+    parts.iter().for_each(|part| assert!(seen.out.contains(part), "{part:?} in\n{}{}", seen.out, seen.err));
+    // Where it stands alone there is nothing to be shown.
+    let ws = Workspace::new("//- a.rb\nalpha\n");
+    let stub = Script::new().on("start", [Act::Exit(1)]);
+    Definition::new("stub", stub).languages(&["ruby"]).table(hint).write(&ws);
+    let seen = tour(&ws, &[], "");
+    assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
+    in_order(&seen.out, &["get the component", "nothing was answered"]);
 }
 
 fn an_error_that_nobody_finds_is_told() {

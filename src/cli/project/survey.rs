@@ -9,28 +9,62 @@ use std::{
 
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::{language::Overrides, sys::files};
+use crate::{
+    language::{self, Overrides},
+    sys::files,
+};
 
 /// Entries that one walk looks at, and how long it may take.
 const ENTRIES: usize = 50_000;
 const TIME: Duration = Duration::from_secs(5);
 /// Files of one language that are remembered.
 const FILES: usize = 2_000;
-/// Of the first line, which may hold a `#!`.
-const FIRST_LINE: u64 = 200;
 /// Folders that tools fill; most projects have git ignore them.
 const TOOLS: &[&str] = &["node_modules", "__pycache__", ".git", ".hg", ".svn", ".jj"];
 /// A folder that holds one of these is a cache or a virtual environment.
 const MARKERS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
-/// Parts of paths of files that are not what a project is about.
-const ASIDE: &[&str] = &["test", "tests", "testing", "docs", "doc", "examples", "example", "vendor", "third_party"];
+/// Parts of paths of files that are not what a project is about, or that were made of others.
+const ASIDE: &[&str] = &[
+    "test",
+    "tests",
+    "testing",
+    "docs",
+    "doc",
+    "examples",
+    "example",
+    "vendor",
+    "third_party",
+    "dist",
+    "build",
+    "out",
+];
+/// Languages of words, data and settings: a program beside them is what a project is about.
+const PROSE: &[&str] = &[
+    "plaintext",
+    "markdown",
+    "asciidoc",
+    "restructuredtext",
+    "json",
+    "jsonc",
+    "json5",
+    "yaml",
+    "toml",
+    "xml",
+    "csv",
+    "ini",
+    "properties",
+    "dotenv",
+    "diff",
+    "go.sum",
+    "ignore",
+];
 /// Sizes of files that make a good example.
 const FITTING: std::ops::RangeInclusive<u64> = 400..=24 * 1024;
 
 /// What a project holds.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Survey {
-    /// The most frequent first.
+    /// The most frequent first, those that programs are written in before the others.
     pub languages: Vec<Language>,
     /// Whether the project is larger than what was looked at.
     pub cut: bool,
@@ -43,6 +77,8 @@ pub(in crate::cli) struct Language {
     pub count: usize,
     /// The best examples first.
     pub files: Vec<PathBuf>,
+    /// Files that do not stand aside.
+    own: usize,
 }
 
 struct Seen {
@@ -53,7 +89,7 @@ struct Seen {
 impl Survey {
     /// Looks through a folder.
     pub(in crate::cli) fn of(root: &Path, names: &Overrides) -> Self {
-        let mut found: BTreeMap<String, (usize, Vec<Seen>)> = BTreeMap::new();
+        let mut found: BTreeMap<String, (usize, usize, Vec<Seen>)> = BTreeMap::new();
         let end = Instant::now() + TIME;
         let mut walk = walk(root, true);
         let mut cut = false;
@@ -63,9 +99,10 @@ impl Survey {
                 break;
             }
             let path = entry.path();
-            let Some(language) = names.detect(path, || first_line(path)) else { continue };
-            let (count, files) = found.entry(language.to_owned()).or_default();
+            let Some(language) = names.detect(path, || head(path)) else { continue };
+            let (count, own, files) = found.entry(language.to_owned()).or_default();
             *count += 1;
+            *own += usize::from(!stands_aside(root, path));
             if files.len() < FILES {
                 files.push(Seen { path: path.to_owned(), size: entry.metadata().map_or(0, |metadata| metadata.len()) });
             }
@@ -74,9 +111,12 @@ impl Survey {
             files.sort_by_cached_key(|file| rank(root, file));
             files.into_iter().map(|file| file.path).collect()
         };
-        let mut languages: Vec<_> =
-            found.into_iter().map(|(id, (count, files))| Language { id, count, files: ranked(files) }).collect();
-        languages.sort_by_key(|language| std::cmp::Reverse(language.count));
+        let language = |(id, (count, own, files))| Language { id, count, own, files: ranked(files) };
+        let mut languages: Vec<_> = found.into_iter().map(language).collect();
+        languages.sort_by_key(|language| {
+            let prose = PROSE.contains(&language.id.as_str());
+            (prose, std::cmp::Reverse((language.own, language.count)))
+        });
         Self { languages, cut }
     }
 }
@@ -100,7 +140,13 @@ pub(in crate::cli) fn walk(root: &Path, visible: bool) -> impl Iterator<Item = D
 
 /// What the project is about before what stands aside, what fits before the rest, the larger before the smaller.
 fn rank(root: &Path, file: &Seen) -> (bool, bool, std::cmp::Reverse<u64>, PathBuf) {
-    let inside = file.path.strip_prefix(root).unwrap_or(&file.path);
+    let aside = stands_aside(root, &file.path);
+    (aside, !FITTING.contains(&file.size), std::cmp::Reverse(file.size), file.path.clone())
+}
+
+/// Tests, documents, what is somebody else's, and what was made of other files.
+fn stands_aside(root: &Path, file: &Path) -> bool {
+    let inside = file.strip_prefix(root).unwrap_or(file);
     let aside = |part: &str| {
         let part = part.to_lowercase();
         ASIDE.contains(&part.as_str())
@@ -108,15 +154,14 @@ fn rank(root: &Path, file: &Seen) -> (bool, bool, std::cmp::Reverse<u64>, PathBu
             || part.contains("_test.")
             || part.contains(".test.")
     };
-    let aside = inside.iter().any(|part| part.to_str().is_some_and(aside));
-    (aside, !FITTING.contains(&file.size), std::cmp::Reverse(file.size), file.path.clone())
+    inside.iter().any(|part| part.to_str().is_some_and(aside))
 }
 
-fn first_line(path: &Path) -> Option<String> {
+/// The beginning of a file whose name does not tell its language.
+fn head(path: &Path) -> Option<String> {
     let mut start = Vec::new();
-    files::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
-    let line = start.split(|byte| *byte == b'\n').next()?;
-    Some(String::from_utf8_lossy(line).into_owned())
+    files::open(path).ok()?.take(language::HEAD as u64).read_to_end(&mut start).ok()?;
+    Some(String::from_utf8_lossy(&start).into_owned())
 }
 
 #[cfg(test)]
@@ -164,6 +209,9 @@ mod tests {
             ("node_modules/m/g.js", &long),
             ("run", "#!/usr/bin/env python3\nx = 1\n"),
             ("main.go", "package main\n"),
+            ("dist/1.js", &long),
+            ("dist/2.js", &long),
+            ("dist/3.js", &long),
             ("blob", "\0\0"),
         ];
         check(
@@ -171,6 +219,7 @@ mod tests {
             &expect![[r"
                 python 6: c.py b.py huge.py run a.py tests/d.py
                 go 1: main.go
+                javascript 3: dist/1.js dist/2.js dist/3.js
             "]],
         );
         check(&[], &expect![""]);

@@ -130,13 +130,32 @@ impl Made {
         }
     }
 
-    /// Prints the call and its answer.
-    pub(super) fn show(&self) -> io::Result<()> {
+    /// Whether no server could be had for it.
+    pub(super) fn is_unavailable(&self) -> bool {
+        match &self.answer {
+            Ok(outcome) => outcome.verdict == Verdict::Unavailable,
+            Err(failure) => failure.code == Code::Unavailable,
+        }
+    }
+
+    /// The answer's first line: who says so, how far it can be trusted, and how much it is. Of a failure also the
+    /// first of a server's last words.
+    pub(super) fn in_short(&self) -> Vec<String> {
+        let lines = if self.answer.is_ok() { 1 } else { 2 };
+        self.rendered().text.lines().take(lines).map(|line| line.trim().to_owned()).collect()
+    }
+
+    fn rendered(&self) -> render::Rendered {
         let options = render::Options { tool: self.tool, output: render::Output::Text, max_chars: SHOWN };
-        let rendered = match &self.answer {
+        match &self.answer {
             Ok(outcome) => render::outcome(outcome, options),
             Err(failure) => render::failure(failure, SHOWN),
-        };
+        }
+    }
+
+    /// Prints the call and its answer.
+    pub(super) fn show(&self) -> io::Result<()> {
+        let rendered = self.rendered();
         let again = if self.asked > 1 { format!(", asked {} times", self.asked) } else { String::new() };
         let mut text = format!("\n> {}   ({}{again})\n", self.call, spent(self.took));
         for line in rendered.text.lines() {
@@ -147,7 +166,7 @@ impl Made {
 }
 
 /// A duration for people.
-fn spent(took: Duration) -> String {
+pub(super) fn spent(took: Duration) -> String {
     if took < Duration::from_secs(1) {
         format!("{} ms", took.as_millis())
     } else {

@@ -29,6 +29,8 @@ const PROBLEMS: usize = 12;
 const SCAN: std::time::Duration = std::time::Duration::from_secs(30);
 /// Kinds of symbols that have members.
 const TYPES: &[&str] = &["class", "interface", "struct", "enum", "module", "namespace", "object", "type"];
+/// Kinds of symbols that only hold others.
+const SPACES: &[&str] = &["namespace", "module", "package"];
 /// An outline of this worth ends the search for a better one.
 const GOOD: usize = 24;
 
@@ -99,7 +101,7 @@ impl Tour<'_> {
     /// The problems of the worst of a few files; answers with one that has none.
     async fn problems(&mut self, language: &Language, file: &Path) -> io::Result<Option<PathBuf>> {
         let until = Instant::now() + SCAN;
-        let mut worst: Option<(usize, Made)> = None;
+        let mut worst: Option<((bool, usize), Made)> = None;
         let mut clean = None;
         let mut asked = 0;
         let others = language.files.iter().map(PathBuf::as_path).filter(|other| *other != file);
@@ -115,17 +117,23 @@ impl Tour<'_> {
                 clean.get_or_insert_with(|| other.to_owned());
             }
             let went = made.went();
-            if worst.as_ref().is_none_or(|(before, _)| problems > *before) {
-                worst = Some((problems, made));
+            // One that is not answered is not passed over for one that is.
+            let rank = (went == Went::Wrong, problems);
+            if worst.as_ref().is_none_or(|(before, _)| rank > *before) {
+                worst = Some((rank, made));
             }
             if went != Went::Well || (problems > 0 && clean.is_some()) {
                 break;
             }
         }
-        let Some((problems, made)) = worst else { return Ok(clean) };
+        let Some(((wrong, problems), made)) = worst else { return Ok(clean) };
         self.tally.step(&made)?;
         if asked > 1 {
-            let found = if problems > 0 { "this one has most problems" } else { "none has problems" };
+            let found = match (wrong, problems) {
+                (true, _) => "this one was not answered",
+                (false, 0) => "none has problems",
+                (false, _) => "this one has most problems",
+            };
             out::print(&format!("  {asked} files were asked about; {found}\n"))?;
         }
         Ok(clean)
@@ -166,12 +174,21 @@ fn symbols(made: &Made) -> Vec<SymbolLine> {
 }
 
 /// The outermost symbols, each with the number of its members where it is a type. What functions have inside are
-/// parameters and variables.
+/// parameters and variables. A namespace with something inside is not worth a question: what is inside counts as outermost.
 fn outermost(lines: &[SymbolLine]) -> Vec<(usize, &SymbolLine)> {
     let mut found: Vec<(usize, &SymbolLine)> = Vec::new();
-    for symbol in lines {
+    let mut outer = 0;
+    for (at, symbol) in lines.iter().enumerate() {
+        outer = outer.min(symbol.depth);
+        let inside = lines.get(at + 1).is_some_and(|next| next.depth > symbol.depth);
+        if symbol.depth == outer && inside && SPACES.contains(&symbol.kind.as_str()) {
+            outer += 1;
+            continue;
+        }
         match found.last_mut() {
-            Some((members, outer)) if symbol.depth > 0 => *members += usize::from(TYPES.contains(&outer.kind.as_str())),
+            Some((members, above)) if symbol.depth > outer => {
+                *members += usize::from(TYPES.contains(&above.kind.as_str()));
+            }
             _ => found.push((0, symbol)),
         }
     }
@@ -186,7 +203,7 @@ fn lines(made: &Made) -> &[SymbolLine] {
 }
 
 /// How bad a list of problems is: an error weighs more than any number of warnings.
-fn errors(made: &Made) -> usize {
+pub(super) fn errors(made: &Made) -> usize {
     match made.answer.as_ref().map(|outcome| &outcome.body) {
         Ok(Body::Problems(problems)) => {
             problems.iter().map(|problem| if problem.severity == "error" { 1_000 } else { 1 }).sum()
@@ -225,6 +242,22 @@ mod tests {
             outermost(&lines).into_iter().map(|(members, symbol)| (members, symbol.name.as_str())).collect();
         assert_eq!(found, [(0, "f"), (1, "C")]);
         assert!(outermost(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_a_namespace_holds_is_outermost() {
+        let lines = [
+            line(0, "namespace", "a"),
+            line(1, "namespace", "b"),
+            line(2, "struct", "S"),
+            line(3, "field", "f"),
+            line(1, "function", "g"),
+            line(0, "class", "C"),
+            line(1, "method", "m"),
+            line(0, "namespace", "empty"),
+        ];
+        let found: Vec<_> = outermost(&lines).into_iter().map(|(n, symbol)| (n, symbol.name.as_str())).collect();
+        assert_eq!(found, [(1, "S"), (0, "g"), (1, "C"), (0, "empty")]);
     }
 
     #[test]

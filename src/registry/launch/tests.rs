@@ -93,6 +93,24 @@ fn a_bare_command_is_never_found_in_the_workspace() {
 }
 
 #[test]
+fn an_interpreter_that_is_a_link_into_the_workspace_is_not_on_path() {
+    let mut machine = Machine::new();
+    machine.program("bin/srv");
+    machine.program("links/tool");
+    let base = machine.base();
+    let path = format!("{0}/links:{0}/bin", base.display());
+    machine.around.vars = [("PATH", path.as_str())].into_iter().collect();
+    let entry = entry(Scope::User, "");
+    let searched = |machine: &Machine| env(&machine.resolve(&entry).unwrap(), "PATH").unwrap().to_owned();
+    // A tool of the user's own that happens to lie in the workspace is nothing that a server calls.
+    std::os::unix::fs::symlink(machine.program("repo/bin/mine"), base.join("links/mine")).unwrap();
+    assert_eq!(searched(&machine), path);
+    std::os::unix::fs::symlink(machine.program("repo/bin/node"), base.join("between")).unwrap();
+    std::os::unix::fs::symlink(base.join("between"), base.join("links/node")).unwrap();
+    assert_eq!(searched(&machine), base.join("bin").to_str().unwrap());
+}
+
+#[test]
 fn what_would_execute_the_repository_does_not_run() {
     let machine = Machine::new();
     let never = entry(Scope::Builtin, "[untrusted]\nrun = \"none\"\n[install]\nnpm = \"srv@1\"");

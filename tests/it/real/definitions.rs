@@ -152,11 +152,21 @@ fn trial(row: &'static Row) -> Trial {
 
 /// A trial of one row, in the family of that name.
 pub(super) fn row_trial(family: &str, row: &'static Row, run: fn(&Row)) -> Trial {
-    let name = format!("real::{family}::{}", row.name);
-    let lacking = row.needs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
-    let Some(missing) = lacking.or_else(|| row.machine?().err()) else {
+    needing(format!("real::{family}::{}", row.name), row.needs, row.machine, move || run(row))
+}
+
+/// A test that needs programs. One that this machine cannot run shows as ignored, under a name that says why; where
+/// everything must run it fails instead.
+pub(super) fn needing(
+    name: String,
+    programs: &[&str],
+    machine: Option<Machine>,
+    test: impl FnOnce() + Send + 'static,
+) -> Trial {
+    let lacking = programs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
+    let Some(missing) = lacking.or_else(|| machine?().err()) else {
         return Trial::test(name, move || {
-            run(row);
+            test();
             Ok(())
         });
     };

@@ -16,6 +16,7 @@ mod rows_web;
 mod rust;
 mod servers;
 mod shop;
+mod shop_languages;
 mod sync;
 mod truth;
 
@@ -46,6 +47,7 @@ use needs;
 pub(crate) fn trials() -> Vec<Trial> {
     [
         shop::trials(),
+        shop_languages::trials(),
         flask::trials(),
         sync::trials(),
         project::trials(),

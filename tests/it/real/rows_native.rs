@@ -138,7 +138,7 @@ fn gopls(lp: &Langport, ws: &Workspace) {
 }
 
 /// Go's caches are those of the machine: HOME is a test's own.
-const GO_ENV: &[(&str, &str)] = &[("GOPATH", "${target}/go"), ("GOCACHE", "${target}/go-cache")];
+pub(super) const GO_ENV: &[(&str, &str)] = &[("GOPATH", "${target}/go"), ("GOCACHE", "${target}/go-cache")];
 
 const RUST: At = ("src/main.rs", 2, "twice");
 
