@@ -59,14 +59,32 @@ pub enum Query {
     Diagnostics,
     /// What the server says of the whole project at once.
     ProjectDiagnostics,
-    Hover { at: Point },
-    Locations { at: Point, target: Target },
-    References { at: Point, declaration: bool },
-    Completions { at: Point },
-    Signature { at: Point },
+    Hover {
+        at: Point,
+    },
+    Locations {
+        at: Point,
+        target: Target,
+    },
+    References {
+        at: Point,
+        declaration: bool,
+    },
+    Completions {
+        at: Point,
+    },
+    Signature {
+        at: Point,
+    },
     Outline,
-    Symbols { query: String },
-    Tree { at: Point, hierarchy: Hierarchy, depth: u32 },
+    Symbols {
+        query: String,
+    },
+    Tree {
+        at: Point,
+        hierarchy: Hierarchy,
+        depth: u32,
+    },
 }
 
 impl Query {

@@ -39,12 +39,7 @@ pub enum CaptureError {
 ///
 /// # Errors
 /// It cannot be started, takes too long or prints too much; it is killed then.
-pub async fn capture(
-    spawn: &Spawn,
-    input: Vec<u8>,
-    limit: usize,
-    longest: Duration,
-) -> Result<Captured, CaptureError> {
+pub async fn capture(spawn: &Spawn, input: Vec<u8>, limit: usize, longest: Duration) -> Result<Captured, CaptureError> {
     let mut command = Command::new(&spawn.program);
     command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
     command.envs(spawn.env.iter().map(|(name, value)| (name, value)));

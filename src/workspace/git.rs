@@ -10,7 +10,7 @@ use std::{
 use tokio::time::{Duration, Instant};
 
 use crate::sys::{
-    capture::{Captured, CaptureError, capture},
+    capture::{CaptureError, Captured, capture},
     env::Env,
     process::Spawn,
 };
@@ -111,12 +111,7 @@ impl Git {
     ///
     /// # Errors
     /// git fails, is too slow, or has too much to say.
-    pub async fn differences(
-        &self,
-        root: &Path,
-        commit: &str,
-        deadline: Instant,
-    ) -> Result<Vec<Difference>, GitError> {
+    pub async fn differences(&self, root: &Path, commit: &str, deadline: Instant) -> Result<Vec<Difference>, GitError> {
         let raw = ["diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"];
         let mut arguments = raw.to_vec();
         // A submodule's state would be asked of a git of its own, with that repository's configuration.
@@ -257,9 +252,10 @@ mod tests {
         refused("main~2", &expect!["fine"]);
         refused("HEAD@{1 day ago}", &expect!["fine"]);
         refused("--output=x", &expect!["`--output=x` is no git revision: it begins with `-`"]);
-        refused("a..b", &expect![
-            "`a..b` is no git revision: it is a range: one revision is compared with the files as they are"
-        ]);
+        refused(
+            "a..b",
+            &expect!["`a..b` is no git revision: it is a range: one revision is compared with the files as they are"],
+        );
         refused("a\nb", &expect!["`a\nb` is no git revision: it holds a control character"]);
     }
 
