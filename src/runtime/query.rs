@@ -53,38 +53,20 @@ pub enum Hierarchy {
     Subtypes,
 }
 
-/// A question. Points are zero-based lines and code points; the runtime converts them for each server.
+/// A question. Points are zero-based lines and code points; the runtime converts them for each server. Diagnostics are
+/// those of a file; those of a project are what the server says of all of its files at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     Diagnostics,
-    /// What the server says of the whole project at once.
     ProjectDiagnostics,
-    Hover {
-        at: Point,
-    },
-    Locations {
-        at: Point,
-        target: Target,
-    },
-    References {
-        at: Point,
-        declaration: bool,
-    },
-    Completions {
-        at: Point,
-    },
-    Signature {
-        at: Point,
-    },
+    Hover { at: Point },
+    Locations { at: Point, target: Target },
+    References { at: Point, declaration: bool },
+    Completions { at: Point },
+    Signature { at: Point },
     Outline,
-    Symbols {
-        query: String,
-    },
-    Tree {
-        at: Point,
-        hierarchy: Hierarchy,
-        depth: u32,
-    },
+    Symbols { query: String },
+    Tree { at: Point, hierarchy: Hierarchy, depth: u32 },
 }
 
 impl Query {
