@@ -123,8 +123,12 @@ impl Flagged {
         let ground = ground(roots, &settings);
         let around = Surroundings::of_process(dirs, folders);
         let pool = pool(ground, around.clone(), &settings);
-        let limits =
-            ToolLimits { diagnostics_file: settings.diagnostics_file, capabilities: settings.capabilities.clone() };
+        let limits = ToolLimits {
+            diagnostics_file: settings.diagnostics_file,
+            diagnostics_delivery: settings.diagnostics_delivery,
+            documents: settings.documents,
+            capabilities: settings.capabilities.clone(),
+        };
         let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out);
         let mcp = mcp_settings(&settings, &engine);
         Ok(Langport { engine, mcp })

@@ -57,8 +57,10 @@ fn title(tool: ToolId) -> &'static str {
 fn description(tool: ToolId) -> &'static str {
     match tool {
         ToolId::Diagnostics => {
-            "Errors and warnings of type checkers and linters for the text of a file as it is now on disk. Call it after \
-             every edit. Shows `severity` and worse. \"no problems\" counts only with the verdict `fresh`."
+            "Errors and warnings of type checkers and linters for the texts now on disk: of a file, of what changed (since \
+             `since`: a mark that an answer ended with, or a git revision; default: your last mark, else HEAD), or of the \
+             workspace. Call it after every edit. new_only leaves out what was there before. Shows `severity` and worse. \
+             \"no problems\" counts only with `fresh`."
         }
         ToolId::Hover => {
             "Type, signature and documentation of a symbol. Address it by file_path+line+column, \
@@ -95,7 +97,10 @@ fn input(tool: ToolId) -> Value {
     let level = || json!({"type": "integer", "minimum": 1, "maximum": 5, "default": 1});
     match tool {
         ToolId::Diagnostics => {
-            add("file_path", text("relative to the workspace"));
+            add("file_path", text("relative to the workspace; with other scopes: only below it"));
+            add("scope", choice(&["file", "changed", "workspace"]));
+            add("new_only", json!({"type": "boolean", "default": false}));
+            add("since", text("mark, or git revision such as HEAD"));
             add(
                 "severity",
                 json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),

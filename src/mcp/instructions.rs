@@ -4,7 +4,7 @@
 pub(super) const INSTRUCTIONS: &str = "\
 Real language servers for this workspace. Prefer these tools to text search for anything about meaning, and check your edits with them.
 
-When: after an edit, diagnostics. What is this, its type, its documentation: hover. Where is it defined, implemented, or its type: definition. Who uses it: references. Who calls it, what it calls: calls. Super- and subtypes: types. What is in a file: symbols. A name whose file you do not know: workspace_symbols. What can be written here: completions; which arguments: signature. Something missing, slow or failing: status.
+When: after an edit, diagnostics; after several, with scope changed and new_only. What is this, its type, its documentation: hover. Where is it defined, implemented, or its type: definition. Who uses it: references. Who calls it, what it calls: calls. Super- and subtypes: types. What is in a file: symbols. A name whose file you do not know: workspace_symbols. What can be written here: completions; which arguments: signature. Something missing, slow or failing: status.
 
 Address, any one of these is enough: file_path + line + column; file_path + line + symbol (the identifier on that line; occurrence picks one of several); file_path + symbol; symbol alone. A symbol may be a path such as Cart/add or Cart.add. Naming the symbol is safer than counting columns. Lines and columns start at 1; a column counts Unicode code points, a tab is one. Every place that one tool prints works in the next. Paths are relative to the workspace.
 

@@ -6,22 +6,6 @@ use crate::tools::outcome::{Code, Failure, Outcome, ServerVerdict, Verdict};
 /// Between the parts of a first line.
 const DOT: &str = " · ";
 
-/// The verdict, as the first line says it.
-pub(super) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Fresh => "fresh",
-        Verdict::Settling => "settling",
-        Verdict::Unconfirmed => "unconfirmed",
-        Verdict::Partial => "partial",
-        Verdict::Stale => "stale",
-        Verdict::Indexing => "indexing",
-        Verdict::Unanswered => "unanswered",
-        Verdict::Unsupported => "unsupported",
-        Verdict::Unavailable => "unavailable",
-        Verdict::Failed => "failed",
-    }
-}
-
 /// The code, as the first line says it.
 pub(super) fn code(code: Code) -> &'static str {
     match code {
@@ -48,7 +32,7 @@ pub(super) fn is_error(verdict: Verdict) -> bool {
 /// `VERDICT · SERVERS · SUMMARY` and the notes, a line each, in about a third of the budget.
 pub(super) fn outcome(outcome: &Outcome, max_chars: usize) -> Vec<String> {
     let room = max_chars / 3;
-    let first = [word(outcome.verdict), &servers(outcome), &line(&outcome.summary, 300)].join(DOT);
+    let first = [outcome.verdict.word(), &servers(outcome), &line(&outcome.summary, 300)].join(DOT);
     let mut lines = vec![shorten(&first, room)];
     let mut used = 0;
     for (at, note) in outcome.notes.iter().enumerate() {
@@ -73,7 +57,7 @@ fn servers(outcome: &Outcome) -> String {
 fn part(server: &ServerVerdict, with_verdict: bool) -> String {
     let mut text = line(&server.server, SHORT);
     if with_verdict {
-        text = format!("{text} {}", word(server.verdict));
+        text = format!("{text} {}", server.verdict.word());
     }
     match server.reason.as_deref().map(|reason| line(reason, 120)).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("{text} ({reason})"),

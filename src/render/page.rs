@@ -39,7 +39,16 @@ impl<'a> Page<'a> {
 
     fn room(&self) -> usize {
         let head: usize = self.head.iter().map(|line| length(line) + 1).sum();
-        self.max_chars.saturating_sub(head)
+        let mark = self.mark().map_or(0, |mark| length(&mark) + 1);
+        self.max_chars.saturating_sub(head + mark)
+    }
+
+    /// The last line of all, where the answer stands for a point in time.
+    fn mark(&self) -> Option<String> {
+        match &self.outcome.body {
+            Body::Marked(_, mark) => Some(format!("mark {}", mark.0)),
+            _ => None,
+        }
     }
 
     /// Whether nothing follows the first `shown` items.
@@ -102,7 +111,8 @@ impl<'a> Page<'a> {
             out.push('\n');
             out.push_str(&tail);
         }
-        shorten(&out, self.max_chars)
+        let Some(mark) = self.mark() else { return shorten(&out, self.max_chars) };
+        format!("{}\n{mark}", shorten(&out, self.max_chars.saturating_sub(length(&mark) + 1)))
     }
 
     /// The last line, where items are left out before or behind.
@@ -124,11 +134,11 @@ impl<'a> Page<'a> {
     fn frame(&self, shown: usize) -> Value {
         let outcome = self.outcome;
         let mut frame = Map::new();
-        frame.insert("verdict".into(), json!(head::word(outcome.verdict)));
+        frame.insert("verdict".into(), json!(outcome.verdict.word()));
         let servers = outcome.servers.iter().take(32).map(|server| {
             let mut entry = Map::new();
             entry.insert("server".into(), json!(super::clean::line(&server.server, super::clean::SHORT)));
-            entry.insert("verdict".into(), json!(head::word(server.verdict)));
+            entry.insert("verdict".into(), json!(server.verdict.word()));
             if let Some(reason) = &server.reason {
                 entry.insert("reason".into(), json!(super::clean::line(reason, 120)));
             }
@@ -143,6 +153,9 @@ impl<'a> Page<'a> {
         if self.here > 0 {
             frame.insert("offset".into(), json!(outcome.page.offset));
             frame.insert("total".into(), json!(self.total));
+        }
+        if let Body::Marked(_, mark) = &self.outcome.body {
+            frame.insert("mark".into(), json!(mark.0));
         }
         if let Some(cursor) = self.cursor(shown).filter(|_| self.here > 0) {
             frame.insert("cursor".into(), json!(cursor));
@@ -196,6 +209,7 @@ pub fn schema() -> Value {
             "verdict": {"type": "string"},
             "summary": {"type": "string"},
             "items": {"type": "array", "items": {"type": "object"}},
+            "mark": {"type": "string"},
             "cursor": {"type": "string"}
         },
         "required": ["verdict", "summary", "items"]

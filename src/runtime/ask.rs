@@ -49,6 +49,9 @@ impl Session {
         if question.query == Query::Diagnostics {
             return self.diagnose(ground, question).await;
         }
+        if question.query == Query::ProjectDiagnostics {
+            return self.survey(ground, question).await;
+        }
         let mut reply = self.ask_once(ground, question).await?;
         if question.query.project_wide() && reply.verdict == Verdict::Fresh && self.must_agree() {
             reply = self.until_agreed(ground, question, reply).await?;
@@ -86,7 +89,9 @@ impl Session {
         if self.entry.def.capabilities.as_ref().is_some_and(|listed| !listed.contains(&capability)) {
             return Err(Shortfall::Unsupported(question.query.wants()));
         }
-        if question.query == Query::Diagnostics || self.offers(question) {
+        // Problems are pushed where they cannot be pulled, and who tells of a whole project is seen where it is asked.
+        let diagnostics = matches!(question.query, Query::Diagnostics | Query::ProjectDiagnostics);
+        if diagnostics || self.offers(question) {
             return Ok(());
         }
         // It may register late: what it lacks is only known once it has loaded.
@@ -276,7 +281,7 @@ fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
         Query::Outline => Answer::Outline(read::outline(raw, &caps)?),
         Query::Symbols { .. } => Answer::Symbols(read::symbol_hits(raw, &caps)?),
         // Both are several requests, and read where those are made.
-        Query::Diagnostics => Answer::Problems(FileProblems::default()),
+        Query::Diagnostics | Query::ProjectDiagnostics => Answer::Problems(FileProblems::default()),
         Query::Tree { .. } => Answer::Tree(Tree::default()),
     })
 }
@@ -288,6 +293,7 @@ fn size(answer: &Answer) -> usize {
         Answer::Symbols(list) => list.total,
         Answer::Tree(tree) => tree.nodes.len(),
         Answer::Problems(list) => list.total,
+        Answer::Project(files) => files.iter().map(|(_, list)| list.total).sum(),
         Answer::Completions(list) => list.total,
         Answer::Outline(list) => list.total,
         Answer::Hover(_) | Answer::Signatures(_) => 0,

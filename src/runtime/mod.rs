@@ -20,5 +20,6 @@ pub mod start;
 pub mod stderr;
 mod stop;
 pub mod store;
+mod survey;
 mod unasked;
 pub mod verdict;

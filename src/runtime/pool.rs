@@ -20,6 +20,7 @@ use super::{
     ground::Ground,
     instance::{Budget, Instance, State},
     query::{Question, Reply, Shortfall},
+    session::Session,
     start::Starter,
 };
 
@@ -107,11 +108,26 @@ impl Pool {
     /// # Errors
     /// With the reason why there is no answer.
     pub async fn ask(&self, entry: &Arc<Entry>, root: &Path, question: &Question) -> Result<Reply, Shortfall> {
+        self.with_room(entry, root).await?.ask(&self.ground, question).await
+    }
+
+    /// A live session of a definition for a root, started if need be.
+    pub(super) async fn session(
+        &self,
+        entry: &Arc<Entry>,
+        root: &Path,
+        longest: Duration,
+    ) -> Result<Arc<Session>, Shortfall> {
+        self.with_room(entry, root).await?.session(longest).await
+    }
+
+    /// The instance, where there is room for its process.
+    async fn with_room(&self, entry: &Arc<Entry>, root: &Path) -> Result<Arc<Instance>, Shortfall> {
         let instance = self.instance(entry, root);
         if !matches!(instance.state(), State::Running(_) | State::Starting { .. }) {
             self.make_room().await?;
         }
-        instance.ask(&self.ground, question).await
+        Ok(instance)
     }
 
     /// Starts a server without asking it anything; failures show in its state.

@@ -53,10 +53,12 @@ pub enum Hierarchy {
     Subtypes,
 }
 
-/// A question. Points are zero-based lines and code points; the runtime converts them for each server.
+/// A question. Points are zero-based lines and code points; the runtime converts them for each server. Diagnostics are
+/// those of a file; those of a project are what the server says of all of its files at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     Diagnostics,
+    ProjectDiagnostics,
     Hover { at: Point },
     Locations { at: Point, target: Target },
     References { at: Point, declaration: bool },
@@ -71,7 +73,7 @@ impl Query {
     /// The capability that a server needs for it.
     pub fn capability(&self) -> Capability {
         match self {
-            Self::Diagnostics => Capability::Diagnostics,
+            Self::Diagnostics | Self::ProjectDiagnostics => Capability::Diagnostics,
             Self::Hover { .. } => Capability::Hover,
             Self::Locations { .. } => Capability::Definitions,
             Self::References { .. } => Capability::References,
@@ -92,6 +94,7 @@ impl Query {
             Self::Locations { target: Target::Declaration, .. } => "declarations",
             Self::Locations { target: Target::TypeDefinition, .. } => "type definitions",
             Self::Locations { target: Target::Implementation, .. } => "implementations",
+            Self::ProjectDiagnostics => "diagnostics of the whole project",
             other => other.capability().word(),
         }
     }
@@ -99,7 +102,7 @@ impl Query {
     /// The LSP request that asks it (the first one, for trees).
     pub fn method(&self) -> Method {
         match self {
-            Self::Diagnostics => Method::Diagnostic,
+            Self::Diagnostics | Self::ProjectDiagnostics => Method::Diagnostic,
             Self::Hover { .. } => Method::Hover,
             Self::Locations { target: Target::Definition, .. } => Method::Definition,
             Self::Locations { target: Target::Declaration, .. } => Method::Declaration,
@@ -121,6 +124,7 @@ impl Query {
             Self::References { .. } | Self::Symbols { .. } | Self::Tree { .. } => true,
             Self::Locations { target, .. } => *target == Target::Implementation,
             Self::Diagnostics
+            | Self::ProjectDiagnostics
             | Self::Hover { .. }
             | Self::Completions { .. }
             | Self::Signature { .. }
@@ -137,7 +141,7 @@ impl Query {
             | Self::Completions { at }
             | Self::Signature { at }
             | Self::Tree { at, .. } => Some(*at),
-            Self::Diagnostics | Self::Outline | Self::Symbols { .. } => None,
+            Self::Diagnostics | Self::ProjectDiagnostics | Self::Outline | Self::Symbols { .. } => None,
         }
     }
 }
@@ -172,6 +176,8 @@ pub struct Tree {
 #[derive(Debug, Clone)]
 pub enum Answer {
     Problems(FileProblems),
+    /// Of each file that the server has spoken of completely.
+    Project(Vec<(PathBuf, FileProblems)>),
     Hover(Hover),
     Locations(Locations),
     Completions(Completions),

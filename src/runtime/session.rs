@@ -125,6 +125,15 @@ impl Session {
     /// # Errors
     /// When the focused file cannot be read, or the server is gone.
     pub fn sync(&self, ground: &Ground, focus: Option<(&Path, &str)>) -> Result<Option<Focus>, SyncError> {
+        Ok(self.sync_all(ground, focus.as_slice())?.pop())
+    }
+
+    /// As [`Session::sync`], but opens several files at once: none of them counts as a change that makes what the server
+    /// says of another one old.
+    ///
+    /// # Errors
+    /// As [`Session::sync`], of any of the files: nothing has been told then.
+    pub fn sync_all(&self, ground: &Ground, focuses: &[(&Path, &str)]) -> Result<Vec<Focus>, SyncError> {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
         let changes = ground.watcher.since(desk.seen);
         if changes.overflow {
@@ -135,7 +144,8 @@ impl Session {
         }
         let unasked = self.unasked(&changes.events)?;
         // Before anything counts as told: after an error nothing has been.
-        let focus = focus.map(|(path, language)| ground.read(path).map(|read| (path, language, read))).transpose()?;
+        let read = |&(path, language): &(_, _)| ground.read(path).map(|snapshot| (path, language, snapshot));
+        let focuses = focuses.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         desk.seen = changes.seq;
         let mut notices = Vec::new();
         let now = Instant::now();
@@ -155,15 +165,15 @@ impl Session {
                 desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             }
         }
-        let mut found = None;
-        if let Some((path, language, snapshot)) = focus {
+        let mut found = Vec::new();
+        for (path, language, snapshot) in focuses {
             let told = notices.len();
             desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             let opened = notices[told..].iter().any(|notice| matches!(notice, Notice::Open { .. }));
             if opened && self.entry.def.diagnostics.on_save {
                 desk.documents.again(path, &text_of(&snapshot), Nudge::Save, &rules, now, &mut notices);
             }
-            found = Some((path.to_owned(), ground.lines(&snapshot)));
+            found.push((path.to_owned(), ground.lines(&snapshot)));
         }
         if self.entry.def.watch.by_mtime {
             self.show_backdated(ground, &changes.events, &mut desk.documents, &mut notices);
@@ -172,12 +182,14 @@ impl Session {
         let elsewhere = !watched.is_empty() || self.concerned(&changes.events);
         let epoch = self.note_sent(&notices, elsewhere, &desk.documents, now);
         self.tell(&watched, &notices)?;
-        Ok(found.and_then(|(path, lines)| {
+        let mut record = self.heard.record();
+        let focus = |(path, lines): (PathBuf, _)| {
             let sent = desk.documents.told(&path)?;
             // A server that wants no documents is told nothing: what it reads from the disk is this text.
-            self.heard.record().sent.insert(path.clone(), sent);
+            record.sent.insert(path.clone(), sent);
             Some(Focus { path, sent, lines, epoch })
-        }))
+        };
+        Ok(found.into_iter().filter_map(focus).collect())
     }
 
     /// Whether a file is on disk as the server was told of it.

@@ -193,6 +193,13 @@ impl Store {
         }
     }
 
+    /// The files of which problems are known, of whatever text.
+    pub fn with_problems(&self) -> impl Iterator<Item = &Path> {
+        let pushed = self.pushed.iter().filter(|(_, list)| !list.items.is_empty()).map(|(path, _)| path.as_path());
+        let pulled = self.pulled.iter().filter(|(_, report)| !report.items.is_empty());
+        pushed.chain(pulled.map(|((path, _), _)| path.as_path()))
+    }
+
     /// How long this server usually takes from a change to its list, once learnt.
     pub fn usual_delay(&self) -> Option<Duration> {
         self.delay

@@ -30,6 +30,22 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The word for it in answers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fresh => "fresh",
+            Self::Settling => "settling",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Partial => "partial",
+            Self::Stale => "stale",
+            Self::Indexing => "indexing",
+            Self::Unanswered => "unanswered",
+            Self::Unsupported => "unsupported",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+        }
+    }
+
     /// Whether an answer about the present text stands behind the verdict (perhaps an unproven one).
     pub fn answered(self) -> bool {
         matches!(self, Self::Fresh | Self::Settling | Self::Unconfirmed)

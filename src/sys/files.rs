@@ -222,7 +222,7 @@ pub fn lock(path: &Path) -> io::Result<Lock> {
 }
 
 /// Random enough for names that must not be guessed and are created exclusively.
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 

@@ -14,6 +14,7 @@ use crate::{
 use super::{
     ToolCall, ToolId, Tools,
     ask::Ask,
+    diagnostics::Memory,
     file::failure,
     languages::Present,
     news::News,
@@ -33,6 +34,7 @@ pub struct Engine {
     pub(super) languages: Arc<Overrides>,
     pub(super) limits: ToolLimits,
     pub(super) present: Present,
+    pub(super) memory: Memory,
     pub(super) load_errors: Vec<String>,
     news: News,
 }
@@ -40,8 +42,11 @@ pub struct Engine {
 /// The limits of answers.
 #[derive(Debug, Clone)]
 pub struct ToolLimits {
-    /// Diagnostics of one file on one page.
+    /// Diagnostics of one file, and of all, on one page.
     pub diagnostics_file: usize,
+    pub diagnostics_delivery: usize,
+    /// Documents that one server has open at once.
+    pub documents: usize,
     /// What servers may be asked for; empty: everything.
     pub capabilities: Vec<Capability>,
 }
@@ -75,6 +80,7 @@ impl Engine {
             languages: Arc::new(languages),
             limits,
             present: Present::default(),
+            memory: Memory::default(),
             load_errors,
             news,
         })

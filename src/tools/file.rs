@@ -46,10 +46,21 @@ pub(super) struct Serving {
 impl Engine {
     /// Who serves a file of a language below a root of the workspace.
     pub(super) fn route(&self, path: &Path, language: &str, ceiling: &Path) -> Serving {
+        self.route_among(path, language, ceiling, |entry| self.available(entry))
+    }
+
+    /// The same, where it is known already which programs are there.
+    pub(super) fn route_among(
+        &self,
+        path: &Path,
+        language: &str,
+        ceiling: &Path,
+        available: impl Fn(&Entry) -> bool,
+    ) -> Serving {
         let root = |entry: &Entry| registry::root_of(path, &entry.def.root, ceiling);
         let fit = |entry: &Entry| match root(entry) {
             None => Fit::Never,
-            Some(_) if self.available(entry) => Fit::Ready,
+            Some(_) if available(entry) => Fit::Ready,
             Some(_) => Fit::Missing,
         };
         let chosen = self.bound.for_file(path, (!language.is_empty()).then_some(language), fit);

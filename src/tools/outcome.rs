@@ -51,6 +51,8 @@ pub enum Body {
     /// Nothing but the first line and the notes.
     None,
     Problems(Vec<Problem>),
+    /// Problems with the point in time that they stand for.
+    Marked(Vec<Problem>, Mark),
     Hover(HoverText),
     Places(Vec<Place>),
     Completions(Vec<CompletionLine>),
@@ -60,6 +62,10 @@ pub enum Body {
     Tree(Vec<TreeLine>),
     Status(Vec<StatusLine>),
 }
+
+/// A point in time that an answer prints and `since` takes back: opaque, langport's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Mark(pub String);
 
 /// A diagnostic. All text but `file` comes from a server or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -2,6 +2,7 @@
 //! servers or documents.
 
 pub mod disk;
+pub mod git;
 pub mod roots;
 pub mod uri;
 pub mod watch;

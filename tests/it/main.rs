@@ -23,11 +23,13 @@ mod clients;
 mod diagnostics;
 mod doctor;
 mod ending;
+mod everything;
 mod fake;
 mod freshness;
 mod hostile;
 mod install;
 mod lifecycle;
+mod marks;
 mod mcp;
 mod output;
 mod positions;
@@ -67,6 +69,8 @@ fn main() {
         resources::trials(),
         sync::trials(),
         diagnostics::trials(),
+        marks::trials(),
+        everything::trials(),
         freshness::trials(),
         lifecycle::trials(),
         ending::trials(),

@@ -39,7 +39,7 @@ fn light_and_stable() {
         assert!(list.len() <= 11_800, "{output:?}: {} bytes", list.len());
         assert_eq!(list, serde_json::to_string(&all(ToolNames::Underscore, output)).unwrap());
     }
-    expect!["8020"]
+    expect!["8425"]
         .assert_eq(&serde_json::to_string(&all(ToolNames::Underscore, Output::Text)).unwrap().len().to_string());
 }
 
@@ -106,7 +106,7 @@ fn arguments() {
         })
         .collect();
     expect![[r#"
-        lsp/diagnostics: cursor file_path severity
+        lsp/diagnostics: cursor file_path new_only scope severity since
         lsp/hover: column cursor file_path line occurrence symbol
         lsp/definition: column cursor file_path kind line occurrence symbol
         lsp/references: column cursor file_path include_declaration line occurrence symbol

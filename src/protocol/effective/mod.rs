@@ -179,6 +179,23 @@ impl Effective {
         providers
     }
 
+    /// The identifiers of all sources of pulled diagnostics, whatever files they are for, each once; and whether each of
+    /// them can be asked about the whole project.
+    pub fn project_providers(&self) -> Vec<(Option<String>, bool)> {
+        let fixed = self.fixed(Method::Diagnostic);
+        let dynamic = self.registered(Method::Diagnostic.name()).map(|entry| &entry.options);
+        let mut providers: Vec<(Option<String>, bool)> = Vec::new();
+        for options in fixed.into_iter().chain(dynamic) {
+            let identifier = options.get("identifier").and_then(Value::as_str).map(str::to_owned);
+            let whole = options.get("workspaceDiagnostics").and_then(Value::as_bool).unwrap_or(false);
+            match providers.iter_mut().find(|(known, _)| *known == identifier) {
+                Some((_, known)) => *known |= whole,
+                None => providers.push((identifier, whole)),
+            }
+        }
+        providers
+    }
+
     /// How the server wants to be told of a file.
     pub fn sync(&self, language: &str, path: &Path) -> DocumentSync {
         let mut sync = DocumentSync::fixed(self.capability("textDocumentSync"));

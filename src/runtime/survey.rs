@@ -1,0 +1,157 @@
+//! Questions about many files: a server's own view of its whole project, files opened together, and the files that
+//! servers know something of.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::future::join_all;
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+
+use crate::{
+    protocol::{
+        read::{self, Caps, FileReport},
+        types::{FileRef, Report},
+    },
+    registry::{DiagnosticMode, Entry},
+};
+
+use super::{
+    ground::Ground,
+    instance::State,
+    pool::Pool,
+    query::{Answer, FileProblems, Query, Question, Reply, Shortfall},
+    readiness::Standing,
+    session::{Session, SyncError},
+    store::merge,
+    verdict::Verdict,
+};
+
+impl Session {
+    /// Asks for the problems of the whole project, where the server can be asked so. Files that it does not name, or
+    /// that another of its sources may know more of, are left out: that it is silent about them proves nothing.
+    pub(super) async fn survey(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        self.wait_ready(question.left() / 2).await;
+        let seen = self.caught_up_with_disk(ground).await;
+        self.sync_or_why(ground, question)?;
+        let providers = match self.entry.def.diagnostics.mode {
+            DiagnosticMode::Push => Vec::new(),
+            _ => self.heard.record().effective.project_providers(),
+        };
+        if providers.is_empty() || providers.iter().any(|(_, whole)| !whole) {
+            return Err(Shortfall::Unsupported(question.query.wants()));
+        }
+        let asked = providers.iter().map(|(identifier, _)| self.survey_one(ground, question, identifier.as_deref()));
+        let mut by_file: HashMap<PathBuf, Vec<FileProblems>> = HashMap::new();
+        for reports in join_all(asked).await {
+            for report in reports? {
+                let FileRef::Path(path) = report.file else { continue };
+                if let Report::Full { items, total, .. } = report.report
+                    && self.is_told(&path, report.version)
+                {
+                    by_file.entry(path).or_default().push(FileProblems { items, total });
+                }
+            }
+        }
+        let (verdict, reason) = match self.heard.standing() {
+            Standing::Ready => (Verdict::Fresh, self.entry.def.untrusted.note.clone()),
+            Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
+        };
+        let record = self.heard.record();
+        let whole = |(path, lists): &(PathBuf, Vec<_>)| {
+            // What it pushes besides is merged where the file itself is asked about.
+            lists.len() == providers.len() && record.store.pushed(path).is_none_or(|list| list.items.is_empty())
+        };
+        let files = by_file.into_iter().filter(whole).map(|(path, lists)| {
+            let (told, total) = lists.iter().fold((0, 0), |(n, t), list| (n + list.items.len(), t + list.total));
+            let items = merge(lists.into_iter().map(|list| list.items));
+            let total = total - (told - items.len());
+            (path, FileProblems { items, total })
+        });
+        let answer = Answer::Project(files.collect());
+        let (verdict, reason) = seen.judged(verdict, reason);
+        Ok(Reply { answer, verdict, reason, encoding: self.encoding })
+    }
+
+    /// One source's report. No earlier result ids are sent: ty and others keep such a request until something changes.
+    async fn survey_one(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        identifier: Option<&str>,
+    ) -> Result<Vec<FileReport>, Shortfall> {
+        let mut params = json!({"previousResultIds": []});
+        if let Some(identifier) = identifier {
+            params["identifier"] = identifier.into();
+        }
+        let response = self.request_retrying(ground, question, "workspace/diagnostic", &params).await?;
+        let report = read::workspace_report(response.result(), &Caps::default())
+            .map_err(|error| Shortfall::Shape(error.to_string()))?;
+        Ok(report.map(|report| report.items).unwrap_or_default())
+    }
+
+    /// Whether a report is about the text that the server was last told; of a file that is not open it read the disk.
+    fn is_told(&self, path: &Path, version: Option<i32>) -> bool {
+        let sent = self.heard.record().sent.get(path).copied();
+        sent.is_none_or(|sent| version.is_none_or(|version| version == sent.version))
+    }
+
+    /// Files that are open, or of which problems are known.
+    fn known_files(&self) -> BTreeSet<PathBuf> {
+        let record = self.heard.record();
+        let known = record.sent.keys().cloned();
+        known.chain(record.store.with_problems().map(Path::to_owned)).collect()
+    }
+}
+
+impl Pool {
+    /// Opens files together, before each of them is asked about.
+    ///
+    /// # Errors
+    /// With the reason why the server cannot be asked anything.
+    pub async fn open(
+        &self,
+        entry: &Arc<Entry>,
+        root: &Path,
+        files: &[(&Path, &str)],
+        deadline: Instant,
+    ) -> Result<(), Shortfall> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let session = self.session(entry, root, left).await?;
+        let _hold = session.hold();
+        session.caught_up_with_disk(self.ground()).await;
+        match session.sync_all(self.ground(), files) {
+            // What ails a file, or a session that is to be replaced, shows again where the file is asked about.
+            Ok(_) | Err(SyncError::Read(_) | SyncError::Overflow) => Ok(()),
+            Err(SyncError::Closed) => {
+                session.settle_death().await;
+                Err(session.died())
+            }
+        }
+    }
+
+    /// What a server says of its whole project within `longest`.
+    ///
+    /// # Errors
+    /// With the reason why there is no answer; many servers cannot be asked so.
+    pub async fn survey(&self, entry: &Arc<Entry>, root: &Path, longest: Duration) -> Result<Reply, Shortfall> {
+        let deadline = Instant::now() + longest;
+        let query = Query::ProjectDiagnostics;
+        let question = Question { file: None, language: String::new(), query, deadline };
+        let asked = self.ask(entry, root, &question);
+        timeout(longest, asked).await.unwrap_or(Err(Shortfall::Unanswered { after: longest }))
+    }
+
+    /// For each running server its definition's name, its root and the files that it knows something of.
+    pub fn known_files(&self) -> Vec<(Arc<Entry>, PathBuf, BTreeSet<PathBuf>)> {
+        let running = self.all().into_iter().filter_map(|instance| match instance.state() {
+            State::Running(session) => Some((instance.entry.clone(), instance.root.clone(), session.known_files())),
+            _ => None,
+        });
+        running.collect()
+    }
+}

@@ -1,0 +1,417 @@
+//! Makes an answer of what was heard: judged as a whole, compared with what was known, put in order, cut to its caps,
+//! marked and remembered.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{Hash, Hasher},
+    path::Path,
+};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{
+    Moment, Request, Scope,
+    changed::Basis,
+    compare::{Baseline, Compared, Known, compare, key},
+    memory::{Point, hash},
+    pages::Kept,
+    sweep::{Checked, Found, Sweep, note},
+    words::{Counts, summary},
+};
+use crate::{
+    protocol::types::Severity,
+    runtime::ground::Seen,
+    tools::{
+        ask::Ask,
+        file::failure,
+        kinds::count,
+        outcome::{Code, Failure, Mark, Outcome, Problem, ServerVerdict, Verdict},
+        places::fingerprint,
+        short,
+    },
+};
+
+/// Problems that an answer and its further pages hold at the most.
+const LISTED: usize = 2_000;
+/// Names of files in one remark.
+const NAMED: usize = 8;
+
+/// Why a file is among those that were asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// By its name.
+    Asked,
+    Edited,
+    /// It may depend on one that was edited: told of only where its problems are others than before.
+    Dependent,
+    /// Part of the workspace.
+    Found,
+}
+
+/// An answer in the making.
+pub(super) struct Answering<'a> {
+    ask: &'a Ask<'a>,
+    request: Request,
+    asked: u64,
+    moment: Moment,
+    basis: Basis,
+    phrase: String,
+    pub notes: Vec<String>,
+    /// Not all that belongs to the question could be looked at.
+    pub cut: bool,
+}
+
+/// A problem on its way into the list.
+struct Line {
+    rank: Rank,
+    severity: Severity,
+    problem: Problem,
+}
+
+/// How files were compared.
+#[derive(Default)]
+struct Judging {
+    gone: usize,
+    /// By lines alone.
+    by_lines: usize,
+    unknown: Vec<String>,
+    /// Files that depend on changed ones, and have the problems that they had.
+    unchanged: usize,
+}
+
+impl<'a> Answering<'a> {
+    pub(super) fn new(
+        ask: &'a Ask<'a>,
+        request: Request,
+        asked: u64,
+        moment: Moment,
+        basis: Basis,
+        phrase: String,
+    ) -> Self {
+        Self { ask, request, asked, moment, basis, phrase, notes: Vec::new(), cut: false }
+    }
+
+    /// The answer; marks and remembers it.
+    pub(super) fn outcome(mut self, mut sweep: Sweep, rank: impl Fn(&Path) -> Rank) -> Result<Outcome, Failure> {
+        let several = self.request.scope != Scope::File;
+        if several {
+            self.look_again(&mut sweep);
+        }
+        let (mut verdict, servers) = self.judged(&sweep);
+        if verdict.is_failure() {
+            return Err(self.all_failed(&sweep, servers));
+        }
+        if several {
+            self.judge_scope(&sweep, &mut verdict);
+        }
+        let memory = &self.ask.engine.memory;
+        let point = memory.mark(self.moment.seq, self.moment.at);
+        let mut counts = Counts { unreached: sweep.unreached, ..Counts::default() };
+        let (mut lines, mut judging) = (Vec::new(), Judging::default());
+        for one in &sweep.checked {
+            let rank = rank(&one.path);
+            let known = known(one);
+            let compared = self.compare(one, rank, &known, &mut judging);
+            self.remember(one, known, point);
+            let Some(compared) = compared else { continue };
+            counts.beyond += one.beyond;
+            self.list(one, rank, &compared, &mut counts, &mut lines);
+        }
+        if several {
+            counts.files = Some((sweep.checked.len() - judging.unchanged, with_lines(&lines)));
+        }
+        if self.request.new_only {
+            counts.new = Some(judging.gone);
+        }
+        memory.tell(self.ask.caller.id, point, several && self.request.file_path.is_none());
+        let compared_files = sweep.checked.len() - judging.unchanged;
+        if judging.unknown.len() == compared_files && compared_files > 0 {
+            // Nothing is new against nothing.
+            counts.new = None;
+        }
+        let text = self.summary(&counts, verdict, &sweep);
+        let (listed, capped) = self.ordered(lines, several);
+        let mut notes = std::mem::take(&mut self.notes);
+        remarks(&mut notes, &sweep, several);
+        remarks_on_judging(&mut notes, &judging, &capped, &self.phrase);
+        let mark = Mark(memory.print(point));
+        let texts: Vec<_> = sweep.checked.iter().map(|one| (one.path.clone(), hash(&one.text))).collect();
+        let print = fingerprint(self.ask, (&texts, format!("{listed:?}"), &text));
+        let limits = &self.ask.engine.limits;
+        let most = if several { limits.diagnostics_delivery } else { limits.diagnostics_file };
+        let kept = Kept {
+            fingerprint: print,
+            asked: self.asked,
+            generation: self.ask.engine.registry.generation(),
+            seq: self.moment.seq,
+            texts,
+            listed,
+            verdict,
+            servers,
+            summary: text,
+            notes,
+            mark,
+            page: self.ask.page_items().min(most),
+        };
+        let outcome = kept.outcome(0);
+        if kept.listed.len() > 1 {
+            memory.keep(kept);
+        }
+        Ok(outcome)
+    }
+
+    /// Whether a problem counts, and is listed where it does. None where the file is left out of the answer.
+    fn compare(&self, one: &Checked, rank: Rank, known: &[(Known, usize)], judging: &mut Judging) -> Option<Compared> {
+        let wanted = self.request.new_only || rank == Rank::Dependent;
+        if !wanted {
+            return Some(Compared { new: vec![true; known.len()], ..Compared::default() });
+        }
+        let baseline = self.basis.baseline(&self.ask.engine.memory, &one.path, &one.text);
+        let mut compared = compare(&baseline, &one.text, known, &answered(one));
+        if rank == Rank::Dependent && one.verdict.answered() && !compared.differs() {
+            judging.unchanged += 1;
+            return None;
+        }
+        let least = self.request.least;
+        judging.gone += compared.gone.iter().filter(|severity| **severity <= least).count();
+        if compared.unknown {
+            judging.unknown.push(one.shown.clone());
+        }
+        if matches!(baseline, Baseline::Text(_)) {
+            judging.by_lines += 1;
+        }
+        if !self.request.new_only {
+            compared.new.fill(true);
+        }
+        Some(compared)
+    }
+
+    fn list(&self, one: &Checked, rank: Rank, compared: &Compared, counts: &mut Counts, lines: &mut Vec<Line>) {
+        let counted = one.found.iter().zip(&compared.new).filter(|(_, new)| **new);
+        for (found, _) in counted {
+            counts.add(found.severity, found.faint);
+            if Counts::lists(found.severity, found.faint, self.request.least) {
+                lines.push(Line { rank, severity: found.severity, problem: found.problem.clone() });
+            }
+        }
+    }
+
+    /// What changed while the files were asked about: those that did are old, and the others may depend on them.
+    fn look_again(&mut self, sweep: &mut Sweep) {
+        let engine = self.ask.engine;
+        let mut moved = false;
+        for one in &mut sweep.checked {
+            let same = engine.ground.read(&one.path).is_ok_and(|now| now.text == one.text);
+            if !same {
+                moved = true;
+                one.lower(Verdict::Stale, "it changed while others were asked about");
+            }
+        }
+        let changes = engine.ground.watcher.since(self.moment.seq);
+        if moved || changes.overflow || changes.events.iter().any(|change| engine.concerns(&change.path)) {
+            for one in &mut sweep.checked {
+                one.lower(Verdict::Settling, "files changed meanwhile: ask again");
+            }
+        }
+    }
+
+    /// The verdict of the whole, and each server's part in it.
+    fn judged(&self, sweep: &Sweep) -> (Verdict, Vec<ServerVerdict>) {
+        if let [one] = sweep.checked.as_slice() {
+            return (one.verdict, one.parts.clone());
+        }
+        let mut by_server: Vec<(&str, Vec<&ServerVerdict>)> = Vec::new();
+        for part in sweep.checked.iter().flat_map(|one| &one.parts) {
+            match by_server.iter_mut().find(|(name, _)| *name == part.server) {
+                Some((_, parts)) => parts.push(part),
+                None => by_server.push((&part.server, vec![part])),
+            }
+        }
+        let servers: Vec<ServerVerdict> = by_server.iter().map(|(name, parts)| merged(name, parts)).collect();
+        // A file's own verdict is "partial" where one of its servers has not answered.
+        let verdict = match sweep.checked.is_empty() {
+            true => Verdict::Fresh,
+            false => Verdict::combine(sweep.checked.iter().map(|one| one.verdict)),
+        };
+        (verdict, servers)
+    }
+
+    /// What is missing of the scope itself.
+    fn judge_scope(&mut self, sweep: &Sweep, verdict: &mut Verdict) {
+        if (sweep.unreached > 0 || self.cut) && verdict.answered() {
+            *verdict = Verdict::Partial;
+        }
+        if self.moment.seen != Seen::All && !matches!(self.basis, Basis::Revision { .. }) {
+            let (judged, reason) = self.moment.seen.judged(*verdict, None);
+            *verdict = judged;
+            self.notes.extend(reason.filter(|_| sweep.checked.is_empty()));
+        }
+    }
+
+    fn remember(&self, one: &Checked, known: Vec<(Known, usize)>, point: Point) {
+        let answered: Vec<bool> = one.parts.iter().map(|part| part.verdict.answered()).collect();
+        if !answered.contains(&true) {
+            return;
+        }
+        let of = |server: usize| answered.get(server) == Some(&true);
+        let servers = one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.server.clone()).collect();
+        let known = known.into_iter().filter(|(_, server)| of(*server)).map(|(known, _)| known).collect();
+        let memory = &self.ask.engine.memory;
+        memory.record(&one.path, one.text.clone(), known, servers, point, self.ask.caller.id);
+    }
+
+    /// In their order, within the cap of each file and of all; what is beyond is said.
+    fn ordered(&self, mut lines: Vec<Line>, several: bool) -> (Vec<Problem>, Vec<String>) {
+        lines.sort_by(|a, b| place(a).cmp(&place(b)));
+        let mut capped = Vec::new();
+        if several {
+            let most = self.ask.engine.limits.diagnostics_file;
+            let mut of_file: BTreeMap<String, usize> = BTreeMap::new();
+            lines.retain(|line| {
+                let number = of_file.entry(line.problem.file.clone()).or_default();
+                *number += 1;
+                *number <= most
+            });
+            let over = of_file.iter().filter(|(_, number)| **number > most);
+            capped.extend(over.map(|(file, number)| format!("{file} ({most} of {number})")));
+            if lines.len() > LISTED {
+                capped.push(format!("all files together ({LISTED} of {})", lines.len()));
+                lines.truncate(LISTED);
+            }
+        }
+        (lines.into_iter().map(|line| line.problem).collect(), capped)
+    }
+
+    fn summary(&self, counts: &Counts, verdict: Verdict, sweep: &Sweep) -> String {
+        let mut text = if !sweep.checked.is_empty() {
+            summary(counts, self.request.least, verdict)
+        } else if self.request.scope == Scope::Changed {
+            "nothing to look at has changed".into()
+        } else {
+            "there is no file that a server is here for".into()
+        };
+        if !self.phrase.is_empty() {
+            text.push_str(&format!(", {}", self.phrase));
+        }
+        text
+    }
+
+    fn all_failed(&self, sweep: &Sweep, servers: Vec<ServerVerdict>) -> Failure {
+        let missing = sweep.checked.iter().flat_map(|one| &one.missing);
+        let Some((name, shortfall)) = missing.max_by_key(|(_, shortfall)| shortfall.verdict()) else {
+            return failure(Code::Unavailable, "no server took part", "call lsp/status");
+        };
+        let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(name, shortfall));
+        let servers = if servers.len() > 1 { servers } else { Vec::new() };
+        Failure { details: shortfall.lines(), servers, ..base }
+    }
+}
+
+impl Checked {
+    /// Whatever was said better of this file is only worth so much.
+    fn lower(&mut self, verdict: Verdict, reason: &str) {
+        for part in self.parts.iter_mut().filter(|part| part.verdict < verdict) {
+            part.verdict = verdict;
+            part.reason = Some(reason.to_owned());
+        }
+        self.verdict = Verdict::combine(self.parts.iter().map(|part| part.verdict));
+    }
+}
+
+impl Ask<'_> {
+    /// What tells one question from another.
+    pub(super) fn fingerprint_of(&self, request: &Request) -> u64 {
+        let mut hasher = Xxh3::new();
+        request.hash(&mut hasher);
+        self.caller.id.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// The problems of a file as they are remembered, each with the index of its server.
+fn known(one: &Checked) -> Vec<(Known, usize)> {
+    let known = |found: &Found| {
+        let problem = &found.problem;
+        let server = one.parts.get(found.server).map_or("", |part| &part.server);
+        let (source, code) = (problem.source.as_deref(), problem.code.as_deref());
+        let key = key(server, found.severity, source, code, &problem.message);
+        (Known { line: problem.line.saturating_sub(1), severity: found.severity, key }, found.server)
+    };
+    one.found.iter().map(known).collect()
+}
+
+/// The names of those who have answered, each in its place.
+fn answered(one: &Checked) -> Vec<String> {
+    let name = |part: &ServerVerdict| if part.verdict.answered() { part.server.clone() } else { String::new() };
+    one.parts.iter().map(name).collect()
+}
+
+/// One server's part in an answer about many files.
+fn merged(name: &str, parts: &[&ServerVerdict]) -> ServerVerdict {
+    let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
+    let fresh = parts.iter().filter(|part| part.verdict == Verdict::Fresh).count();
+    let first = parts.first().and_then(|part| part.reason.clone());
+    let alike = parts.iter().all(|part| part.reason == first);
+    let reason = if alike || fresh == parts.len() { first } else { Some(format!("{fresh} of {} files", parts.len())) };
+    ServerVerdict { server: name.to_owned(), verdict, reason }
+}
+
+/// Files with something to list.
+fn with_lines(lines: &[Line]) -> usize {
+    lines.iter().map(|line| &line.problem.file).collect::<BTreeSet<_>>().len()
+}
+
+/// What servers lack, and of several files those whose verdict is not the best one.
+fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
+    for (name, shortfall) in sweep.checked.iter().flat_map(|one| &one.missing) {
+        let text = note(name, shortfall);
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    }
+    if !several || sweep.checked.len() < 2 {
+        return;
+    }
+    let mut by_verdict: BTreeMap<(Verdict, String), Vec<&str>> = BTreeMap::new();
+    for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
+        let worst = one.parts.iter().max_by_key(|part| part.verdict);
+        let reason = worst.and_then(|part| Some(format!(" ({}: {})", part.server, part.reason.as_ref()?)));
+        by_verdict.entry((one.verdict, reason.unwrap_or_default())).or_default().push(&one.shown);
+    }
+    notes.extend(
+        by_verdict
+            .into_iter()
+            .map(|((verdict, reason), files)| format!("{}{reason}: {}", verdict.word(), named(&files))),
+    );
+}
+
+/// How problems were compared, and what is not listed.
+fn remarks_on_judging(notes: &mut Vec<String>, judging: &Judging, capped: &[String], phrase: &str) {
+    if judging.by_lines > 0 {
+        let files = count(judging.by_lines, "file", "files");
+        notes.push(format!("{files} compared by lines: what stands on lines changed {phrase} counts as new"));
+    }
+    if !judging.unknown.is_empty() {
+        let files: Vec<&str> = judging.unknown.iter().map(String::as_str).collect();
+        notes.push(format!("no earlier answer to compare with, so all problems are listed: {}", named(&files)));
+    }
+    if judging.unchanged > 0 {
+        let files = count(judging.unchanged, "more file", "more files");
+        notes.push(format!("asked again because of the changes, nothing new: {files}"));
+    }
+    if !capped.is_empty() {
+        let files: Vec<&str> = capped.iter().map(String::as_str).collect();
+        notes.push(format!("not all are listed, ask with file_path for the rest: {}", named(&files)));
+    }
+}
+
+fn named(files: &[&str]) -> String {
+    let shown = files.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    if files.len() > NAMED { format!("{shown} and {} more", files.len() - NAMED) } else { shown }
+}
+
+/// Where a problem stands in the list.
+fn place(line: &Line) -> (Rank, Severity, &str, u32, u32, &str) {
+    let problem = &line.problem;
+    (line.rank, line.severity, &problem.file, problem.line, problem.column, &problem.message)
+}

@@ -1,0 +1,175 @@
+//! Which problems of a text are new against what was known of an older one: lines are followed through a line diff, so
+//! that what only moved is not new. Pure.
+
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    ops::Range,
+    sync::Arc,
+};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::memory::{Record, hash};
+use crate::protocol::types::Severity;
+
+/// The longest that a diff may take; a coarser one is right as well.
+const LONGEST: Duration = Duration::from_millis(300);
+
+/// A problem as it is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    /// From 0.
+    pub line: u32,
+    pub severity: Severity,
+    /// Who says what, without the place.
+    pub key: u64,
+}
+
+/// Who says what: messages that name line numbers or counts stay the same when only these have moved.
+pub(super) fn key(server: &str, severity: Severity, source: Option<&str>, code: Option<&str>, message: &str) -> u64 {
+    let mut hasher = Xxh3::new();
+    (server, severity as u8, source, code).hash(&mut hasher);
+    let mut digits = false;
+    for c in message.chars() {
+        let digit = c.is_ascii_digit();
+        if !(digit && digits) {
+            hasher.write_u32(if digit { '0' } else { c } as u32);
+        }
+        digits = digit;
+    }
+    hasher.finish()
+}
+
+/// What a text is compared with.
+#[derive(Debug, Clone)]
+pub(super) enum Baseline {
+    /// What was known of an older text.
+    Known(Arc<Record>),
+    /// Only the older text: what stands on lines that it does not have counts as new.
+    Text(Arc<str>),
+    /// There was no such file: all is new.
+    Nothing,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Compared {
+    /// For each problem whether it counts as new.
+    pub new: Vec<bool>,
+    /// Known problems that are not there any more.
+    pub gone: Vec<Severity>,
+    /// Problems that count as new because nothing is known to compare them with.
+    pub unknown: bool,
+}
+
+impl Compared {
+    pub(super) fn differs(&self) -> bool {
+        !self.gone.is_empty() || self.new.contains(&true)
+    }
+}
+
+/// Compares the problems of `text`; `servers` have answered, and each problem comes with the index of its own one.
+pub(super) fn compare(baseline: &Baseline, text: &str, now: &[(Known, usize)], servers: &[String]) -> Compared {
+    match baseline {
+        Baseline::Nothing => Compared { new: vec![true; now.len()], ..Compared::default() },
+        Baseline::Unknown => {
+            Compared { new: vec![true; now.len()], gone: Vec::new(), unknown: !now.is_empty() || servers.is_empty() }
+        }
+        Baseline::Text(old) => {
+            let same = unchanged(&lines(old), &lines(text));
+            let new = now.iter().map(|(problem, _)| !same.contains_key(&problem.line)).collect();
+            Compared { new, ..Compared::default() }
+        }
+        Baseline::Known(record) => with_record(record, text, now, servers),
+    }
+}
+
+fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[String]) -> Compared {
+    let (old_lines, new_lines) = (lines(&record.text), lines(text));
+    let ops = diff(&old_lines, &new_lines);
+    let to_old = unchanged_of(&ops);
+    let mut left: Vec<Option<Known>> = record.known.iter().copied().map(Some).collect();
+    let mut take = |fits: &dyn Fn(&Known) -> bool| {
+        let found = left.iter_mut().find(|known| known.as_ref().is_some_and(fits));
+        found.is_some_and(|known| known.take().is_some())
+    };
+    let mut new = vec![true; now.len()];
+    // On lines that have not changed.
+    for (at, (problem, _)) in now.iter().enumerate() {
+        let old = to_old.get(&problem.line);
+        new[at] = !old.is_some_and(|line| take(&|known| known.key == problem.key && known.line == *line));
+    }
+    // On a line that was changed, but not mended.
+    for (at, (problem, _)) in now.iter().enumerate().filter(|(at, _)| new.get(*at) == Some(&true)).collect::<Vec<_>>() {
+        let hunk = hunk_of(&ops, problem.line);
+        new[at] =
+            !hunk.is_some_and(|hunk| take(&|known| known.key == problem.key && hunk.contains(&(known.line as usize))));
+    }
+    // On a line that was moved elsewhere.
+    for (at, (problem, _)) in now.iter().enumerate().filter(|(at, _)| new.get(*at) == Some(&true)).collect::<Vec<_>>() {
+        let words = |lines: &[&str], line: u32| lines.get(line as usize).map(|line| hash(line.trim()));
+        let own = words(&new_lines, problem.line);
+        new[at] = !take(&|known| known.key == problem.key && words(&old_lines, known.line) == own);
+    }
+    // Whoever had not answered then may have known all of it.
+    let mut unknown = false;
+    for (at, (_, server)) in now.iter().enumerate() {
+        unknown |= new[at] && servers.get(*server).is_none_or(|server| !record.servers.contains(server));
+    }
+    // Of those who have not answered now nothing is gone.
+    let all_answered = record.servers.iter().all(|server| servers.contains(server));
+    let gone = left.into_iter().flatten().map(|known| known.severity).filter(|_| all_answered).collect();
+    Compared { new, gone, unknown }
+}
+
+/// The lines of a text without their ends.
+fn lines(text: &str) -> Vec<&str> {
+    let unix = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    unix.flat_map(|line| line.split('\r')).collect()
+}
+
+/// Whether two texts have the same lines, however these end.
+pub(super) fn same_lines(a: &str, b: &str) -> bool {
+    a == b || lines(a) == lines(b)
+}
+
+fn diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    capture_diff_slices_deadline(Algorithm::Patience, old, new, Some(Instant::now() + LONGEST))
+}
+
+fn unchanged(old: &[&str], new: &[&str]) -> HashMap<u32, u32> {
+    unchanged_of(&diff(old, new))
+}
+
+/// For each unchanged new line the old one.
+fn unchanged_of(ops: &[DiffOp]) -> HashMap<u32, u32> {
+    let mut map = HashMap::new();
+    for op in ops {
+        if let DiffOp::Equal { old_index, new_index, len } = *op {
+            let pairs = (old_index..old_index + len).zip(new_index..new_index + len);
+            map.extend(pairs.filter_map(|(old, new)| Some((u32::try_from(new).ok()?, u32::try_from(old).ok()?))));
+        }
+    }
+    map
+}
+
+/// The old lines in whose place a new line stands: those between the unchanged lines around it.
+fn hunk_of(ops: &[DiffOp], line: u32) -> Option<Range<usize>> {
+    let at = ops.iter().position(|op| op.new_range().contains(&(line as usize)))?;
+    if matches!(ops[at], DiffOp::Equal { .. }) {
+        return None;
+    }
+    let is_equal = |op: &DiffOp| matches!(op, DiffOp::Equal { .. });
+    let begin = ops[..at].iter().rposition(is_equal).map_or(0, |at| at + 1);
+    let end = ops[at..].iter().position(is_equal).map_or(ops.len(), |n| at + n);
+    let hunk = ops.get(begin..end)?;
+    Some(hunk.first()?.old_range().start..hunk.last()?.old_range().end)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+//! What was answered before: the marks, what was known of each file at each of them, and whole answers whose rest may
+//! still be asked for. All of it is bounded; what is forgotten is said to be, never made up.
+
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use indexmap::IndexMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{compare::Known, pages::Kept};
+use crate::{
+    sys::files::{now_ns, random},
+    tools::{
+        file::failure,
+        outcome::{Code, Failure},
+    },
+};
+
+/// Marks that are taken back.
+const MARKS: usize = 1_024;
+/// Callers whose last mark is kept.
+const CALLERS: usize = 64;
+/// Files of which something is known, bytes of their texts, and how many points in time of each.
+const FILES: usize = 2_000;
+const BYTES: usize = 24 << 20;
+const DEPTH: usize = 4;
+/// Answers whose rest can be asked for.
+const ANSWERS: usize = 12;
+
+/// A point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Point {
+    pub number: u64,
+    /// The position in the watcher's log before anything was asked.
+    pub seq: u64,
+    /// The clock then, for where there are no events.
+    pub at: i128,
+}
+
+/// What was known of a file when an answer was given.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub text: Arc<str>,
+    pub known: Vec<Known>,
+    /// Those who had answered.
+    pub servers: Vec<String>,
+    /// The marks of the first and the last answer that said just this, and who got the last one.
+    first: u64,
+    last: u64,
+    caller: u64,
+}
+
+/// What one caller was told last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    pub last: Point,
+    /// Everything that changed before this point was asked about.
+    pub covered: Point,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    tag: String,
+    next: u64,
+    marks: VecDeque<Point>,
+    callers: IndexMap<u64, Told>,
+    /// In the order in which they were last heard of.
+    files: IndexMap<PathBuf, VecDeque<Arc<Record>>>,
+    bytes: usize,
+    answers: VecDeque<Arc<Kept>>,
+}
+
+/// The memory of one langport.
+#[derive(Debug)]
+pub(in crate::tools) struct Memory {
+    inner: Mutex<Inner>,
+    started: Point,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let tag = base36(random()).chars().rev().take(4).collect::<String>();
+        let tag = format!("{tag:0>4}");
+        let inner = Mutex::new(Inner { tag, next: 1, ..Inner::default() });
+        Self { inner, started: Point { number: 0, seq: 0, at: now_ns() } }
+    }
+}
+
+impl Memory {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Before everything.
+    pub(super) fn started(&self) -> Point {
+        self.started
+    }
+
+    /// A new mark for an answer to what was asked when the watcher's log and the clock stood so.
+    pub(super) fn mark(&self, seq: u64, at: i128) -> Point {
+        let mut inner = self.inner();
+        let point = Point { number: inner.next, seq, at };
+        inner.next += 1;
+        if inner.marks.len() >= MARKS {
+            inner.marks.pop_front();
+        }
+        inner.marks.push_back(point);
+        point
+    }
+
+    /// How an answer prints a mark. No reference of git's is spelt so by anybody, and the letters in front tell one run
+    /// of langport from another.
+    pub(super) fn print(&self, point: Point) -> String {
+        format!("@{}.{}", self.inner().tag, base36(point.number))
+    }
+
+    /// The mark that a text is; none where it has not the shape of one.
+    ///
+    /// # Errors
+    /// `expired`, where it has, and is not known.
+    pub(super) fn read(&self, text: &str) -> Result<Option<Point>, Failure> {
+        let Some((tag, number)) = shape(text) else { return Ok(None) };
+        let inner = self.inner();
+        let point = inner.marks.iter().find(|point| point.number == number).filter(|_| inner.tag == tag);
+        point.copied().map(Some).ok_or_else(|| expired(text, "is not known any more"))
+    }
+
+    pub(super) fn told(&self, caller: u64) -> Option<Told> {
+        self.inner().callers.get(&caller).copied()
+    }
+
+    /// An answer is on its way to a caller; `covering` says that all that had changed was asked about.
+    pub(super) fn tell(&self, caller: u64, last: Point, covering: bool) {
+        let mut inner = self.inner();
+        let before = inner.callers.shift_remove(&caller);
+        let covered = match before {
+            Some(before) if !covering => before.covered,
+            _ => last,
+        };
+        if inner.callers.len() >= CALLERS {
+            inner.callers.shift_remove_index(0);
+        }
+        inner.callers.insert(caller, Told { last, covered });
+    }
+
+    /// Keeps what is known of a file now.
+    pub(super) fn record(
+        &self,
+        path: &Path,
+        text: Arc<str>,
+        known: Vec<Known>,
+        servers: Vec<String>,
+        point: Point,
+        caller: u64,
+    ) {
+        let mut inner = self.inner();
+        let mut history = inner.files.shift_remove(path).unwrap_or_default();
+        let same = |old: &Arc<Record>| old.text == text && old.known == known && old.servers == servers;
+        let first = match history.pop_back_if(|old| same(old)) {
+            Some(same) => {
+                inner.bytes -= weight(&same);
+                same.first
+            }
+            None => point.number,
+        };
+        let record = Arc::new(Record { text, known, servers, first, last: point.number, caller });
+        inner.bytes += weight(&record);
+        history.push_back(record);
+        if history.len() > DEPTH
+            && let Some(old) = history.pop_front()
+        {
+            inner.bytes -= weight(&old);
+        }
+        inner.files.insert(path.to_owned(), history);
+        while inner.files.len() > FILES || (inner.bytes > BYTES && inner.files.len() > 1) {
+            let Some((_, history)) = inner.files.shift_remove_index(0) else { break };
+            inner.bytes -= history.iter().map(|record| weight(record)).sum::<usize>();
+        }
+    }
+
+    /// What was known of a file at a point in time.
+    pub(super) fn at(&self, path: &Path, point: Point) -> Option<Arc<Record>> {
+        let inner = self.inner();
+        inner.files.get(path)?.iter().rev().find(|record| record.first <= point.number).cloned()
+    }
+
+    /// The first of what was known of a file when it had this text.
+    pub(super) fn of_text(&self, path: &Path, text: &str) -> Option<Arc<Record>> {
+        self.inner().files.get(path)?.iter().find(|record| &*record.text == text).cloned()
+    }
+
+    /// Whether a caller was told of this very text of a file after a point in time.
+    pub(super) fn was_told(&self, caller: u64, path: &Path, text: &str, after: Point) -> bool {
+        let inner = self.inner();
+        let newest = inner.files.get(path).and_then(VecDeque::back);
+        newest.is_some_and(|record| record.caller == caller && record.last > after.number && &*record.text == text)
+    }
+
+    /// The files of which something is known.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.inner().files.keys().cloned().collect()
+    }
+
+    /// Keeps an answer whose rest may be asked for.
+    pub(super) fn keep(&self, kept: Kept) {
+        let mut inner = self.inner();
+        inner.answers.retain(|other| other.fingerprint != kept.fingerprint);
+        if inner.answers.len() >= ANSWERS {
+            inner.answers.pop_front();
+        }
+        inner.answers.push_back(Arc::new(kept));
+    }
+
+    /// The answer with this fingerprint.
+    pub(super) fn kept(&self, fingerprint: u64) -> Option<Arc<Kept>> {
+        self.inner().answers.iter().find(|kept| kept.fingerprint == fingerprint).cloned()
+    }
+}
+
+/// `expired`, with what helps.
+pub(super) fn expired(mark: &str, why: &str) -> Failure {
+    let next = "give a git revision such as HEAD, or ask with scope workspace: its answer has a new mark";
+    failure(Code::Expired, format!("the mark {mark} {why}"), next)
+}
+
+fn weight(record: &Record) -> usize {
+    record.text.len() + record.known.len() * size_of::<Known>() + 200
+}
+
+/// The run and the number of what looks like a mark.
+fn shape(text: &str) -> Option<(&str, u64)> {
+    let (tag, number) = text.strip_prefix('@')?.split_once('.')?;
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let shaped = tag.len() == 4 && plain(tag) && plain(number) && (1..=10).contains(&number.len());
+    shaped.then(|| u64::from_str_radix(number, 36).ok()).flatten().map(|number| (tag, number))
+}
+
+fn base36(mut number: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit((number % 36) as u32, 36).unwrap_or('0'));
+        number /= 36;
+        if number == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+/// A hash of a text.
+pub(super) fn hash(text: &str) -> u64 {
+    xxh3_64(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(memory: &Memory, text: &str, caller: u64) -> Point {
+        let point = memory.mark(0, 0);
+        memory.record(Path::new("/a"), text.into(), Vec::new(), vec!["x".into()], point, caller);
+        point
+    }
+
+    #[test]
+    fn marks_are_taken_back_and_foreign_ones_are_expired() {
+        let memory = Memory::default();
+        let point = memory.mark(7, 0);
+        let printed = memory.print(point);
+        assert!(printed.len() <= 8, "{printed}");
+        assert_eq!(memory.read(&printed).unwrap(), Some(point));
+        for git in ["HEAD", "main~2", "@", "@{u}", "v1.2", "@abc.1", "0f3a9c"] {
+            assert_eq!(memory.read(git).unwrap(), None, "{git}");
+        }
+        let other = if memory.inner().tag == "zzzz" { "@yyyy.1" } else { "@zzzz.1" };
+        assert_eq!(memory.read(other).unwrap_err().code, Code::Expired);
+        for _ in 0..MARKS {
+            memory.mark(8, 0);
+        }
+        assert_eq!(memory.read(&printed).unwrap_err().code, Code::Expired);
+    }
+
+    #[test]
+    fn what_was_known_at_a_point_in_time() {
+        let memory = Memory::default();
+        let path = Path::new("/a");
+        let before = memory.mark(0, 0);
+        let one = note(&memory, "1", 1);
+        let again = note(&memory, "1", 1);
+        let two = note(&memory, "2", 2);
+        assert!(memory.at(path, before).is_none());
+        assert_eq!(&*memory.at(path, one).unwrap().text, "1");
+        assert_eq!(&*memory.at(path, again).unwrap().text, "1");
+        assert_eq!(&*memory.at(path, two).unwrap().text, "2");
+        assert!(memory.was_told(2, path, "2", again) && !memory.was_told(1, path, "2", again));
+        for n in 3..3 + DEPTH {
+            note(&memory, &n.to_string(), 1);
+        }
+        assert!(memory.at(path, two).is_none(), "forgotten is not known");
+    }
+
+    #[test]
+    fn bounded() {
+        let memory = Memory::default();
+        let point = memory.mark(0, 0);
+        let big: Arc<str> = "x".repeat(1 << 20).into();
+        for n in 0..100 {
+            let path = PathBuf::from(format!("/{n}"));
+            memory.record(&path, big.clone(), Vec::new(), Vec::new(), point, 1);
+        }
+        assert!(memory.inner().bytes <= BYTES && memory.files().len() < 30);
+        for caller in 0..200 {
+            memory.tell(caller, point, false);
+        }
+        assert_eq!(memory.inner().callers.len(), CALLERS);
+    }
+}

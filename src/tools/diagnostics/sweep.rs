@@ -1,0 +1,290 @@
+//! Asks about many files within one call: opened in groups, so that no file makes what is said of another one old; a
+//! server that fails is asked no further; what the time does not reach is counted.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::future::join_all;
+use tokio::time::Instant;
+
+use crate::{
+    protocol::types::{Diagnostic, FileRef, Severity},
+    registry::Entry,
+    runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
+    tools::{
+        ask::{Ask, Heard},
+        file::{File, Serving},
+        outcome::{Problem, RelatedPlace, ServerVerdict, Verdict},
+        places::Reader,
+        short,
+    },
+};
+
+/// Files that are opened together.
+const TOGETHER: usize = 24;
+/// With less time than this no further files are begun.
+const LEAST: Duration = Duration::from_millis(150);
+
+/// A file that is to be asked about.
+pub(super) struct Target {
+    pub file: File,
+    pub serving: Serving,
+}
+
+/// What was heard of a file.
+pub(super) struct Checked {
+    pub path: PathBuf,
+    pub shown: String,
+    /// The text that the answer is about.
+    pub text: Arc<str>,
+    pub parts: Vec<ServerVerdict>,
+    pub verdict: Verdict,
+    pub found: Vec<Found>,
+    /// Problems that servers told of, and that were too many to read.
+    pub beyond: usize,
+    /// Why servers have not answered.
+    pub missing: Vec<(String, Shortfall)>,
+}
+
+/// A problem with what decides about its place in the answer.
+pub(super) struct Found {
+    pub severity: Severity,
+    /// Only says that code is unused or deprecated.
+    pub faint: bool,
+    /// The index of the server among the parts.
+    pub server: usize,
+    pub problem: Problem,
+}
+
+/// A server for a root.
+type Key = (String, PathBuf);
+
+/// What was heard of many files.
+#[derive(Default)]
+pub(super) struct Sweep {
+    pub checked: Vec<Checked>,
+    /// Files that the time did not reach.
+    pub unreached: usize,
+}
+
+/// What servers have told of their whole project: for each file whole lists.
+pub(super) type Surveys = HashMap<(String, PathBuf), (Reply, HashMap<PathBuf, FileProblems>)>;
+
+fn key(entry: &Entry, root: &Path) -> Key {
+    (entry.name.to_string(), root.to_owned())
+}
+
+impl Ask<'_> {
+    /// Asks everybody who serves a file.
+    pub(super) async fn check(&self, target: Target) -> Checked {
+        let question = self.question(&target.file, Query::Diagnostics);
+        let serving = &target.serving;
+        let asked =
+            serving.answering.iter().chain(&serving.linters).map(|(entry, root)| self.ask(entry, root, &question));
+        let heard = join_all(asked).await;
+        self.checked(target.file, heard)
+    }
+
+    /// Asks about files in this order.
+    pub(super) async fn sweep(&self, targets: Vec<Target>, surveys: &Surveys) -> Sweep {
+        let mut sweep = Sweep::default();
+        let mut down: HashMap<Key, Shortfall> = HashMap::new();
+        let size = self.engine.limits.documents.clamp(1, TOGETHER);
+        let total = targets.len();
+        let mut targets = targets.into_iter().peekable();
+        while targets.peek().is_some() {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if left < LEAST && !sweep.checked.is_empty() {
+                break;
+            }
+            let group: Vec<Target> = targets.by_ref().take(size).collect();
+            // The last group may take all that is left; whoever is silent about the files of one must not keep the rest.
+            let deadline = if targets.peek().is_some() { Instant::now() + left / 2 } else { self.deadline };
+            let ask = Ask { deadline, ..*self };
+            ask.open_together(&group, surveys, &mut down).await;
+            let asked = group.into_iter().map(|target| ask.check_in_group(target, surveys, &down));
+            let heard: Vec<(File, Vec<(Key, Heard)>)> = join_all(asked).await;
+            for (file, heard) in heard {
+                let failed = heard.iter().filter_map(|(key, one)| Some((key, one.result.as_ref().err()?)));
+                for (key, shortfall) in failed.filter(|(_, shortfall)| ends_all(shortfall)) {
+                    down.entry(key.clone()).or_insert_with(|| shortfall.clone());
+                }
+                sweep.checked.push(self.checked(file, heard.into_iter().map(|(_, one)| one).collect()));
+            }
+            self.progress.say(&format!("{} of {total} files", sweep.checked.len()));
+        }
+        sweep.unreached = targets.count();
+        // What has changed meanwhile is looked at next.
+        self.engine.ground.barrier().await;
+        sweep
+    }
+
+    /// Opens what a group's files need, each server's at once.
+    async fn open_together(&self, group: &[Target], surveys: &Surveys, down: &mut HashMap<Key, Shortfall>) {
+        let mut servers: Vec<(&Arc<Entry>, &PathBuf, Vec<(&Path, &str)>)> = Vec::new();
+        for target in group {
+            let serving = target.serving.answering.iter().chain(&target.serving.linters);
+            for (entry, root) in serving {
+                if down.contains_key(&key(entry, root)) || told_of(surveys, entry, root, &target.file.path).is_some() {
+                    continue;
+                }
+                let file = (target.file.path.as_path(), target.file.language.as_str());
+                match servers.iter_mut().find(|(known, other, _)| known.name == entry.name && *other == root) {
+                    Some((_, _, files)) => files.push(file),
+                    None => servers.push((entry, root, vec![file])),
+                }
+            }
+        }
+        let opening =
+            servers.iter().map(|(entry, root, files)| self.engine.pool.open(entry, root, files, self.deadline));
+        for ((entry, root, _), opened) in servers.iter().zip(join_all(opening).await) {
+            if let Err(shortfall) = opened
+                && ends_all(&shortfall)
+            {
+                down.insert(key(entry, root), shortfall);
+            }
+        }
+    }
+
+    async fn check_in_group(
+        &self,
+        target: Target,
+        surveys: &Surveys,
+        down: &HashMap<Key, Shortfall>,
+    ) -> (File, Vec<(Key, Heard)>) {
+        let question = self.question(&target.file, Query::Diagnostics);
+        let serving = target.serving.answering.iter().chain(&target.serving.linters);
+        let asked = serving.map(async |(entry, root)| {
+            let key = key(entry, root);
+            let heard = if let Some(shortfall) = down.get(&key) {
+                Heard { entry: entry.clone(), result: Err(shortfall.clone()) }
+            } else if let Some(reply) = told_of(surveys, entry, root, &target.file.path) {
+                Heard { entry: entry.clone(), result: Ok(reply) }
+            } else {
+                self.ask(entry, root, &question).await
+            };
+            (key, heard)
+        });
+        let heard = join_all(asked).await;
+        (target.file, heard)
+    }
+
+    /// Takes apart what was heard of a file.
+    fn checked(&self, file: File, heard: Vec<Heard>) -> Checked {
+        let heard = without_the_unsupporting(heard);
+        let parts: Vec<ServerVerdict> = heard.iter().map(|one| self.part(one)).collect();
+        let (mut found, mut missing, mut beyond) = (Vec::new(), Vec::new(), 0);
+        for (server, one) in heard.iter().enumerate() {
+            match &one.result {
+                Ok(Reply { answer: Answer::Problems(problems), encoding, .. }) => {
+                    let mut reader = Reader::new(self, *encoding);
+                    beyond += problems.total.saturating_sub(problems.items.len());
+                    let name = &parts[server].server;
+                    found.extend(problems.items.iter().map(|item| Found {
+                        severity: item.severity,
+                        faint: item.severity >= Severity::Info && (item.unnecessary || item.deprecated),
+                        server,
+                        problem: problem(&mut reader, &file, item, name),
+                    }));
+                }
+                Ok(_) => {}
+                Err(shortfall) => missing.push((parts[server].server.clone(), shortfall.clone())),
+            }
+        }
+        found.sort_by(|a, b| order(a).cmp(&order(b)));
+        let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
+        // Each asks until its answer is about the text on disk.
+        let text = self.engine.ground.read(&file.path).map_or_else(|_| file.lines.shared(), |now| now.text.clone());
+        Checked { path: file.path, shown: file.shown, text, parts, verdict, found, beyond, missing }
+    }
+
+    /// Asks those for their whole project who can be asked so, once each, within a part of the time.
+    pub(super) async fn surveys(&self, targets: &[Target]) -> Surveys {
+        let mut seen = HashSet::new();
+        let serving = targets.iter().flat_map(|target| target.serving.answering.iter().chain(&target.serving.linters));
+        let servers: Vec<_> = serving.filter(|(entry, root)| seen.insert(key(entry, root))).collect();
+        let longest = self.deadline.saturating_duration_since(Instant::now()) / 3;
+        let asked = servers.iter().map(|(entry, root)| self.engine.pool.survey(entry, root, longest));
+        let heard = join_all(asked).await;
+        let mut surveys = Surveys::new();
+        for ((entry, root), told) in servers.iter().zip(heard) {
+            if let Ok(mut reply) = told
+                && let Answer::Project(files) = std::mem::replace(&mut reply.answer, Answer::Project(Vec::new()))
+            {
+                surveys.insert(key(entry, root), (reply, files.into_iter().collect()));
+            }
+        }
+        surveys
+    }
+}
+
+/// What a server's view of its project says of a file.
+fn told_of(surveys: &Surveys, entry: &Entry, root: &Path, path: &Path) -> Option<Reply> {
+    let (reply, files) = surveys.get(&key(entry, root))?;
+    Some(Reply { answer: Answer::Problems(files.get(path)?.clone()), ..reply.clone() })
+}
+
+/// After this a server is asked no further in this call: another file would only meet the same.
+fn ends_all(shortfall: &Shortfall) -> bool {
+    matches!(shortfall.verdict(), Verdict::Unavailable) || matches!(shortfall, Shortfall::Died { .. })
+}
+
+/// A server that has no diagnostics at all takes no part, unless nobody else does.
+fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
+    let unsupported =
+        |one: &Heard| one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported);
+    if !heard.iter().all(unsupported) {
+        heard.retain(|one| !unsupported(one));
+    }
+    heard
+}
+
+/// Worst first, then by place.
+fn order(found: &Found) -> (Severity, u32, u32, &str) {
+    (found.severity, found.problem.line, found.problem.column, &found.problem.message)
+}
+
+/// How to mend what a server lacks, when others have answered.
+pub(super) fn note(name: &str, shortfall: &Shortfall) -> String {
+    format!("{name}: {shortfall}; {}", short::next_step(name, shortfall))
+}
+
+fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str) -> Problem {
+    let own = FileRef::Path(file.path.clone());
+    let span = reader.span(&own, item.range);
+    let related = item.related.iter().map(|related| {
+        let span = reader.span(&related.file, related.range);
+        RelatedPlace {
+            file: reader.shown(&related.file),
+            line: span.line,
+            column: span.column,
+            message: related.message.clone(),
+        }
+    });
+    Problem {
+        related: related.collect(),
+        file: file.shown.clone(),
+        line: span.line,
+        column: span.column,
+        end_line: span.end_line,
+        end_column: span.end_column,
+        severity: word(item.severity).into(),
+        message: item.message.clone(),
+        code: item.code.clone(),
+        source: item.source.clone().or_else(|| Some(server.to_owned())),
+        text: reader.line(&own, span.line),
+    }
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+        Severity::Hint => "hint",
+    }
+}

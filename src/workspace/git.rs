@@ -1,0 +1,279 @@
+//! What git knows of a workspace: which files differ from a revision, and their texts then. Only plumbing is run, with
+//! everything switched off by which a repository's own configuration could execute something.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::time::{Duration, Instant};
+
+use crate::sys::{
+    capture::{CaptureError, Captured, capture},
+    env::Env,
+    process::Spawn,
+};
+
+/// Bytes that one listing may have.
+const LISTING: usize = 16 << 20;
+/// Bytes of the texts that are read at once, and how many those are.
+const TEXTS: usize = 32 << 20;
+const AT_ONCE: usize = 64;
+/// The longest that git may take for one step.
+const LONGEST: Duration = Duration::from_secs(10);
+/// Characters of a revision: more than any hash or path of references needs.
+const REVISION: usize = 250;
+
+/// Settings that take every command out of a repository's configuration, and the network with them.
+const SAFE: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "core.askPass=",
+    "protocol.allow=never",
+    // A bare repository in a folder of the work tree would bring a configuration of its own.
+    "safe.bareRepository=explicit",
+];
+/// What git sees of the environment.
+const PASSED: &[&str] = &["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT", "USERPROFILE"];
+const SET: &[(&str, &str)] = &[
+    ("LC_ALL", "C"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_PAGER", "cat"),
+];
+
+/// Why git does not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("`{given}` is no git revision: {why}")]
+    Refused { given: String, why: &'static str },
+    #[error("{path} is not in a git work tree", path = .0.display())]
+    NoWorkTree(PathBuf),
+    #[error("git knows no revision `{0}`")]
+    Unknown(String),
+    /// With git's own words.
+    #[error("git failed")]
+    Failed(String),
+    #[error("git gave no answer: {0}")]
+    Capture(#[from] CaptureError),
+}
+
+/// A file that differs from a revision, or may: git goes by time stamps here, only the texts decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    pub path: PathBuf,
+    /// The object that held it; none where the revision does not have the file.
+    pub before: Option<String>,
+}
+
+/// The program, and what it is run with.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+    env: Vec<(String, String)>,
+}
+
+impl Git {
+    /// Runs this program.
+    pub fn new(program: PathBuf, vars: &Env) -> Self {
+        let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), vars.get(name)?.to_owned())));
+        let set = SET.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self { program, env: passed.chain(set).collect() }
+    }
+
+    /// The commit that a revision names.
+    ///
+    /// # Errors
+    /// It is none, or the folder is in no work tree.
+    pub async fn commit(&self, root: &Path, revision: &str, deadline: Instant) -> Result<String, GitError> {
+        check(revision)?;
+        let inside = self.run(root, &["rev-parse", "--is-inside-work-tree"], Vec::new(), 100, deadline).await?;
+        if !inside.success || inside.stdout != b"true\n" {
+            return Err(match inside.stderr.contains("dubious ownership") {
+                true => GitError::Failed(inside.stderr),
+                false => GitError::NoWorkTree(root.to_owned()),
+            });
+        }
+        let peeled = format!("{revision}^{{commit}}");
+        let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled];
+        let found = self.run(root, &arguments, Vec::new(), 1_000, deadline).await?;
+        let hash = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+        let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if found.success && is_hash { Ok(hash) } else { Err(GitError::Unknown(revision.to_owned())) }
+    }
+
+    /// The files below `root` that may differ from a commit, untracked ones included, ignored ones not.
+    ///
+    /// # Errors
+    /// git fails, is too slow, or has too much to say.
+    pub async fn differences(&self, root: &Path, commit: &str, deadline: Instant) -> Result<Vec<Difference>, GitError> {
+        let raw = ["diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let mut arguments = raw.to_vec();
+        // A submodule's state would be asked of a git of its own, with that repository's configuration.
+        arguments.extend(["--ignore-submodules=all", "--relative", commit, "--", "."]);
+        let untracked = ["ls-files", "-z", "--others", "--exclude-standard", "--", "."];
+        let (tracked, untracked) = tokio::join!(
+            self.run(root, &arguments, Vec::new(), LISTING, deadline),
+            self.run(root, &untracked, Vec::new(), LISTING, deadline)
+        );
+        let mut all: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+        for (path, before) in raw_entries(&good(tracked?)?) {
+            all.insert(root.join(path), before);
+        }
+        for path in good(untracked?)?.split(|byte| *byte == 0) {
+            // What ends in a slash is a repository of its own.
+            if !path.is_empty() && !path.ends_with(b"/") {
+                all.entry(root.join(to_path(path))).or_default();
+            }
+        }
+        Ok(all.into_iter().map(|(path, before)| Difference { path, before }).collect())
+    }
+
+    /// The texts of objects, as far as they are to be had; without byte order mark, as files are read.
+    pub async fn texts(&self, root: &Path, objects: &[String], deadline: Instant) -> HashMap<String, Arc<str>> {
+        let mut texts = HashMap::new();
+        for some in objects.chunks(AT_ONCE) {
+            let input = some.iter().flat_map(|object| [object.as_bytes(), b"\n"].concat()).collect();
+            let Ok(answer) = self.run(root, &["cat-file", "--batch"], input, TEXTS, deadline).await else { continue };
+            texts.extend(batch(&answer.stdout));
+        }
+        texts
+    }
+
+    async fn run(
+        &self,
+        root: &Path,
+        arguments: &[&str],
+        input: Vec<u8>,
+        limit: usize,
+        deadline: Instant,
+    ) -> Result<Captured, GitError> {
+        let settings = SAFE.iter().flat_map(|setting| ["-c", setting]);
+        let all = ["--no-pager"].into_iter().chain(settings).chain(arguments.iter().copied());
+        let spawn = Spawn {
+            program: self.program.clone(),
+            args: all.map(str::to_owned).collect(),
+            cwd: root.to_owned(),
+            env: self.env.clone(),
+        };
+        let longest = deadline.saturating_duration_since(Instant::now()).min(LONGEST);
+        Ok(capture(&spawn, input, limit, longest).await?)
+    }
+}
+
+fn good(captured: Captured) -> Result<Vec<u8>, GitError> {
+    if captured.success { Ok(captured.stdout) } else { Err(GitError::Failed(captured.stderr)) }
+}
+
+/// What is no revision is refused before git sees it: above all what it would take for an option.
+fn check(revision: &str) -> Result<(), GitError> {
+    let why = if revision.is_empty() {
+        "it is empty"
+    } else if revision.starts_with('-') {
+        "it begins with `-`"
+    } else if revision.chars().count() > REVISION {
+        "it is too long"
+    } else if revision.chars().any(char::is_control) {
+        "it holds a control character"
+    } else if revision.contains("..") {
+        "it is a range: one revision is compared with the files as they are"
+    } else {
+        return Ok(());
+    };
+    Err(GitError::Refused { given: revision.chars().take(60).collect(), why })
+}
+
+/// `:OLDMODE NEWMODE OLDOBJECT NEWOBJECT STATUS NUL PATH NUL`, again and again.
+fn raw_entries(raw: &[u8]) -> Vec<(PathBuf, Option<String>)> {
+    let mut fields = raw.split(|byte| *byte == 0);
+    let mut entries = Vec::new();
+    while let (Some(about), Some(path)) = (fields.next(), fields.next()) {
+        let about = String::from_utf8_lossy(about);
+        let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
+        let [old_mode, new_mode, object, ..] = words[..] else { continue };
+        // Submodules have no text.
+        if old_mode == "160000" || new_mode == "160000" {
+            continue;
+        }
+        // Links are no texts either: what takes their place is new.
+        let held = old_mode.starts_with("100") && object.bytes().any(|byte| byte != b'0');
+        entries.push((to_path(path), held.then(|| object.to_owned())));
+    }
+    entries
+}
+
+/// `OBJECT blob SIZE LF BYTES LF`, again and again; `OBJECT missing LF` for what is not there.
+fn batch(mut raw: &[u8]) -> Vec<(String, Arc<str>)> {
+    let mut texts = Vec::new();
+    while let Some(end) = raw.iter().position(|byte| *byte == b'\n') {
+        let head = String::from_utf8_lossy(&raw[..end]).into_owned();
+        raw = &raw[end + 1..];
+        let words: Vec<&str> = head.split(' ').collect();
+        let [object, kind, size] = words[..] else { continue };
+        let Some(size) = size.parse().ok().filter(|size: &usize| *size < raw.len()) else { break };
+        let (bytes, rest) = raw.split_at(size);
+        raw = &rest[1..];
+        if kind == "blob" {
+            let text = String::from_utf8_lossy(bytes);
+            texts.push((object.to_owned(), text.trim_start_matches('\u{feff}').into()));
+        }
+    }
+    texts
+}
+
+#[cfg(unix)]
+fn to_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn to_path(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn refused(revision: &str, expected: &Expect) {
+        expected.assert_eq(&check(revision).map_or_else(|error| error.to_string(), |()| "fine".into()));
+    }
+
+    #[test]
+    fn what_git_would_take_for_something_else_is_refused() {
+        refused("main~2", &expect!["fine"]);
+        refused("HEAD@{1 day ago}", &expect!["fine"]);
+        refused("--output=x", &expect!["`--output=x` is no git revision: it begins with `-`"]);
+        refused(
+            "a..b",
+            &expect!["`a..b` is no git revision: it is a range: one revision is compared with the files as they are"],
+        );
+        refused("a\nb", &expect!["`a\nb` is no git revision: it holds a control character"]);
+    }
+
+    #[test]
+    fn listings_and_texts() {
+        let one = "1".repeat(40);
+        let none = "0".repeat(40);
+        let raw = format!(
+            ":100644 100644 {one} {none} M\0a b.py\0:000000 100644 {none} {one} A\0new.py\0\
+             :160000 160000 {one} {none} M\0sub\0:120000 100644 {one} {none} T\0link.py\0"
+        );
+        let entries = raw_entries(raw.as_bytes());
+        let shown: Vec<_> =
+            entries.iter().map(|(path, before)| format!("{} {}", path.display(), before.is_some())).collect();
+        assert_eq!(shown, ["a b.py true", "new.py false", "link.py false"]);
+        let raw = b"aa blob 4\nx\ny\n\nbb missing\ncc blob 0\n\n";
+        let texts: Vec<_> = batch(raw).into_iter().map(|(object, text)| format!("{object}={text:?}")).collect();
+        assert_eq!(texts, ["aa=\"x\\ny\\n\"", "cc=\"\""]);
+        assert!(batch(b"aa blob 99\nshort").is_empty());
+    }
+}

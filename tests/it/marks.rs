@@ -1,0 +1,447 @@
+//! What changed since a mark or a git revision, and which problems are new.
+
+use std::{process::Command, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::{
+    fake::script::{Act, Publish, Script},
+    support::{Answer, Definition, Langport, Workspace, eventually},
+};
+
+trials![
+    every_answer_ends_with_a_mark,
+    a_mark_of_another_run_is_expired,
+    a_mark_is_expired_when_too_much_has_changed,
+    x2_an_old_error_below_new_lines_is_not_new,
+    x2_what_is_mended_is_counted,
+    x2_what_was_known_at_a_mark,
+    c22_without_an_earlier_answer_all_are_listed_and_it_is_said,
+    x5_unused_and_deprecated_code_is_counted,
+    changed_since_the_last_answer,
+    changed_and_not_asked_about_is_not_forgotten,
+    changed_since_a_mark,
+    changed_names_what_is_gone,
+    changed_asks_again_what_depends_on_it,
+    changed_pages_by_cursor,
+    changed_without_git_or_mark,
+    changed_without_events,
+    changed_below_a_folder,
+    changed_of_many_files_that_are_pushed,
+    git_differences_with_untracked_and_without_ignored,
+    git_lines_decide_what_is_new,
+    git_knows_what_langport_knew,
+    git_revisions_that_are_none,
+    git_executes_nothing_of_the_repository,
+];
+
+/// Runs a script of the shell in the workspace, with what an agent's shell would have.
+#[track_caller]
+pub(crate) fn shell(ws: &Workspace, script: &str) {
+    let mut shell = Command::new("sh");
+    shell.args(["-e", "-c", script]).current_dir(ws.root()).env("HOME", ws.home());
+    for role in ["AUTHOR", "COMMITTER"] {
+        shell.env(format!("GIT_{role}_NAME"), "it").env(format!("GIT_{role}_EMAIL"), "it@example.org");
+    }
+    let output = shell.output().expect("a shell");
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Everything as it is becomes a commit.
+pub(crate) fn commit(ws: &Workspace) {
+    shell(ws, "git init -q -b main . 2>/dev/null; git add .; git commit -q --no-verify -m it");
+}
+
+/// The mark on the last line.
+#[track_caller]
+pub(crate) fn mark(answer: &Answer) -> String {
+    let last = answer.text.lines().last().unwrap_or_default();
+    last.strip_prefix("mark ").unwrap_or_else(|| panic!("a mark at the end of\n{answer}")).to_owned()
+}
+
+/// A server for each way in which problems are told.
+fn both(work: impl Fn(Script)) {
+    work(Script::watching("**/*"));
+    work(Script::watching("**/*").pull());
+}
+
+fn changed(lp: &Langport) -> Answer {
+    lp.tool("diagnostics", &json!({"scope": "changed"}))
+}
+
+fn new_in(lp: &Langport, file: &str) -> Answer {
+    lp.tool("diagnostics", &json!({"file_path": file, "new_only": true}))
+}
+
+fn every_answer_ends_with_a_mark() {
+    let ws = Workspace::new("//- a.py\nx = ERR\n");
+    let lp = Langport::with(&ws, Script::new());
+    let (one, two) = (mark(&lp.diagnostics("a.py")), mark(&lp.diagnostics("a.py")));
+    assert!(one != two && one.len() <= 8, "{one} {two}");
+    let all = lp.tool("diagnostics", &json!({"scope": "workspace"}));
+    mark(&all);
+    drop(lp);
+    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::new())).config("output = \"structured\"");
+    let lp = lp.start();
+    let answer = lp.diagnostics("a.py");
+    let mark = answer.raw["structuredContent"]["mark"].as_str().expect("a mark").to_owned();
+    ws.write("a.py", "y = ERR\n");
+    let since = lp.tool("diagnostics", &json!({"scope": "changed", "since": mark}));
+    assert_eq!(since.raw["structuredContent"]["total"], 1, "{since}");
+}
+
+fn a_mark_of_another_run_is_expired() {
+    let ws = Workspace::new("//- a.py\nx = ERR\n");
+    let lp = Langport::with(&ws, Script::new());
+    let old = mark(&lp.diagnostics("a.py"));
+    drop(lp);
+    let lp = Langport::with(&ws, Script::new());
+    let answer = lp.tool("diagnostics", &json!({"scope": "changed", "since": old}));
+    answer.fails("expired").contains(&old).contains("HEAD");
+    lp.tool("diagnostics", &json!({"file_path": "a.py", "new_only": true, "since": old})).fails("expired");
+}
+
+fn a_mark_is_expired_when_too_much_has_changed() {
+    let ws = Workspace::new("//- a.py\nx = ERR\n//- many/0.txt\n\n");
+    let lp = Langport::with(&ws, Script::new());
+    let old = mark(&lp.diagnostics("a.py"));
+    for n in 0..17_000 {
+        std::fs::write(ws.path(&format!("many/{n}.txt")), "x").unwrap();
+    }
+    ws.write("a.py", "y = ERR\n");
+    lp.tool("diagnostics", &json!({"scope": "changed", "since": old})).fails("expired").contains(&old);
+    // Its own last mark is worth no more, and there is no commit.
+    changed(&lp).fails("expired").contains("workspace");
+    let all = lp.tool("diagnostics", &json!({"scope": "workspace"}));
+    all.says("fresh · fake · 1 error in 1 of 1 file");
+    let since = lp.tool("diagnostics", &json!({"scope": "changed", "since": mark(&all)}));
+    since.contains("nothing to look at has changed");
+}
+
+fn x2_an_old_error_below_new_lines_is_not_new() {
+    both(|script| {
+        let ws = Workspace::new("//- a.py\na\nold = ERR\nb\n");
+        let lp = Langport::with(&ws, script);
+        let first = mark(&lp.diagnostics("a.py"));
+        ws.write("a.py", "1\n2\n3\na\nold = ERR\nb\nyoung = ERR\n");
+        let answer = new_in(&lp, "a.py");
+        answer.says(&format!("fresh · fake · 1 new error, since {first}")).contains("a.py:7:1").lacks("old = ERR");
+        // What was told is known.
+        new_in(&lp, "a.py").fine().contains("no new problems");
+        let again = lp.tool("diagnostics", &json!({"file_path": "a.py", "new_only": true, "since": first}));
+        again.says(&format!("fresh · fake · 1 new error, since {first}"));
+    });
+}
+
+fn x2_what_is_mended_is_counted() {
+    both(|script| {
+        let ws = Workspace::new("//- a.py\none = ERR\ntwo = ERR\nthree = ERR\n");
+        let lp = Langport::with(&ws, script);
+        let first = mark(&lp.diagnostics("a.py"));
+        ws.write("a.py", "three = ERR\n");
+        new_in(&lp, "a.py").says(&format!("fresh · fake · no new problems, 2 gone, since {first}"));
+    });
+}
+
+fn x2_what_was_known_at_a_mark() {
+    let ws = Workspace::new("//- a.py\nzero = ERR\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    let marks: Vec<String> = (1..4)
+        .map(|n| {
+            let mark = mark(&lp.diagnostics("a.py"));
+            ws.write("a.py", &format!("{}more{n} = ERR\n", ws.read("a.py")));
+            mark
+        })
+        .collect();
+    for (n, mark) in marks.iter().enumerate() {
+        let answer = lp.tool("diagnostics", &json!({"file_path": "a.py", "new_only": true, "since": mark}));
+        assert_eq!(answer.places().len(), 3 - n, "{answer}");
+    }
+}
+
+fn c22_without_an_earlier_answer_all_are_listed_and_it_is_said() {
+    let ws = Workspace::new("//- a.py\nold = ERR\n//- b.py\nb = ERR\n");
+    let lp = Langport::with(&ws, Script::new());
+    let first = new_in(&lp, "a.py");
+    first.says("fresh · fake · 1 error").contains("no earlier answer to compare with").contains("old = ERR");
+    let other = new_in(&lp, "b.py");
+    other.contains("1 error").lacks("new error").contains("no earlier answer to compare with");
+}
+
+/// Problems with these severities and tags, pulled.
+fn tagged(problems: &[(u8, &[u8])]) -> Script {
+    let items = problems.iter().enumerate().map(|(line, (severity, tags))| {
+        let range = json!({"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}});
+        json!({"range": range, "severity": severity, "tags": tags, "message": format!("problem {line}")})
+    });
+    let report = json!({"kind": "full", "items": items.collect::<Vec<Value>>()});
+    Script::new().pull().on("textDocument/diagnostic", [Act::Reply(report)])
+}
+
+fn x5_unused_and_deprecated_code_is_counted() {
+    let ws = Workspace::new("//- a.py\na\nb\nc\nd\ne\n");
+    let lp = Langport::with(&ws, tagged(&[(1, &[]), (2, &[1]), (3, &[2]), (3, &[]), (4, &[1])]));
+    let ask = |severity: &str| lp.tool("diagnostics", &json!({"file_path": "a.py", "severity": severity}));
+    // A warning is one, whatever it is about.
+    ask("warning")
+        .says("fresh · fake · 1 error, 1 warning (2 infos, 1 hint not listed, 2 of them unused or deprecated code)");
+    let infos = ask("info");
+    infos.contains("1 info (").contains("2 of them unused").contains("problem 3").lacks("problem 2");
+    ask("hint").says("fresh · fake · 1 error, 1 warning, 2 infos, 1 hint").contains("problem 4");
+}
+
+fn changed_since_the_last_answer() {
+    both(|script| {
+        let ws = Workspace::new("//- a.py\na\n//- b.py\nb = ERR\n//- c.py\nc = ERR\n//- notes.txt\nx\n");
+        let lp = Langport::with(&ws, script);
+        let first = mark(&lp.diagnostics("a.py"));
+        let none = changed(&lp);
+        none.says(&format!("fresh · langport · nothing to look at has changed, since {first}")).lacks("no problems");
+        let second = mark(&none);
+        ws.write("a.py", "young = ERR\n");
+        ws.write("new.py", "made = ERR\n");
+        ws.write("notes.txt", "y\n");
+        let answer = changed(&lp);
+        answer.says(&format!("fresh · fake · 2 errors in 2 of 2 files, since {second}"));
+        answer.contains("a.py:1:1").contains("new.py:1:1").lacks("b.py").lacks("c.py").lacks("notes");
+        changed(&lp).contains("nothing to look at has changed");
+    });
+}
+
+/// An answer about one file does not hide that another one has changed as well.
+fn changed_and_not_asked_about_is_not_forgotten() {
+    let ws = Workspace::new("//- a.py\na\n//- b.py\nb\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    lp.diagnostics("a.py").fine();
+    ws.write("a.py", "x = ERR\n");
+    ws.write("b.py", "y = ERR\n");
+    lp.diagnostics("a.py").says("fresh · fake · 1 error");
+    let answer = changed(&lp);
+    answer.contains("1 error in 1 of 1 file").contains("b.py:1:1").lacks("a.py:1:1");
+}
+
+fn changed_since_a_mark() {
+    let ws = Workspace::new("//- a.py\na\n//- b.py\nb\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    let first = mark(&lp.diagnostics("a.py"));
+    ws.write("a.py", "x = ERR\n");
+    let second = mark(&changed(&lp));
+    ws.write("b.py", "y = ERR\n");
+    let since = |mark: &str| lp.tool("diagnostics", &json!({"since": mark}));
+    since(&first).contains("2 errors in 2 of 2 files");
+    since(&second).contains("1 error in 1 of 1 file").contains("b.py:1:1");
+    since(&first).contains("2 errors in 2 of 2 files");
+}
+
+fn changed_names_what_is_gone() {
+    let ws = Workspace::new("//- a.py\na\n//- old/b.py\nb = ERR\n//- old/c.py\nc\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    lp.diagnostics("a.py").fine();
+    std::fs::remove_dir_all(ws.path("old")).unwrap();
+    let answer = changed(&lp);
+    answer.contains("gone: old/b.py, old/c.py").contains("a.py: ").lacks("no problems in 0");
+}
+
+fn changed_asks_again_what_depends_on_it() {
+    both(|script| {
+        let ws = Workspace::new("//- lib.py\n# PROVIDES tally\n//- use.py\nold = ERR\nNEEDS tally\n//- far.py\nx\n");
+        let lp = Langport::with(&ws, script);
+        lp.diagnostics("use.py").fine().contains("1 error");
+        lp.diagnostics("far.py").fine();
+        let before = mark(&lp.diagnostics("lib.py"));
+        ws.write("lib.py", "# LACKING\n");
+        // Pushed lists that crossed the change are right, but not proven.
+        let answer = changed(&lp);
+        answer.verdict_in(&["fresh", "settling", "unconfirmed"]).contains("use.py:2:1").contains("old = ERR");
+        answer.lacks("far.py:").contains("nothing new: 1 more file");
+        let new = lp.tool("diagnostics", &json!({"scope": "changed", "since": before, "new_only": true}));
+        new.contains("1 new error in 1 of 2 files").contains("use.py:2:1").lacks("old = ERR");
+    });
+}
+
+fn changed_pages_by_cursor() {
+    let ws = Workspace::new("//- a.py\na\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    lp.diagnostics("a.py").fine();
+    (0..6).for_each(|n| ws.write(&format!("f{n}.py"), &"long_enough_to_fill_a_page = ERR\n".repeat(40)));
+    let mut answer = changed(&lp);
+    answer.contains("240 errors in 6 of 6 files");
+    let first = mark(&answer);
+    let mut places = answer.places();
+    while let Some(cursor) = answer.cursor() {
+        answer = lp.tool("diagnostics", &json!({"scope": "changed", "cursor": cursor}));
+        assert_eq!(mark(&answer.fine().clone()), first);
+        places.extend(answer.places());
+    }
+    let mut once = places.clone();
+    once.dedup();
+    assert_eq!((places.len(), once.len()), (240, 240));
+    // Another question, or other files, are no place to go on.
+    let cursor = lp.tool("diagnostics", &json!({"scope": "changed", "since": first})).cursor();
+    assert!(cursor.is_none());
+    ws.write("f1.py", &"y = ERR\n".repeat(300));
+    let cursor = changed(&lp).cursor().expect("more than a page");
+    lp.tool("diagnostics", &json!({"scope": "workspace", "cursor": cursor})).fails("expired");
+    ws.write("f2.py", "z\n");
+    lp.tool("diagnostics", &json!({"scope": "changed", "cursor": cursor})).fails("expired");
+}
+
+fn changed_without_git_or_mark() {
+    let ws = Workspace::new("//- a.py\na\n//- b.py\nb\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    eventually("the watch stands", || lp.tool("status", &json!({})).has("watching ").then_some(()));
+    ws.write("b.py", "y = ERR\n");
+    let answer = changed(&lp);
+    answer.contains("1 error in 1 of 1 file, since langport started").contains("you have no mark yet");
+}
+
+fn changed_without_events() {
+    let ws = Workspace::new("//- a.py\na\n//- b.py\nb\n");
+    let server = Definition::new("fake", Script::watching("**/*").pull());
+    let lp = Langport::builder(&ws).server(server).config("watch_events = false").start();
+    // Time stamps of before the mark may be as young as its tick.
+    std::thread::sleep(Duration::from_millis(60));
+    lp.diagnostics("a.py").fine();
+    ws.write("b.py", "y = ERR\n");
+    let answer = changed(&lp);
+    answer.verdict_is("unconfirmed").contains("1 error in 1 of 1 file").contains("time stamps").contains("b.py:1:1");
+}
+
+fn changed_below_a_folder() {
+    let ws = Workspace::new("//- src/a.py\na\n//- lib/b.py\nb\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    lp.diagnostics("src/a.py").fine();
+    ws.write("src/a.py", "x = ERR\n");
+    ws.write("lib/b.py", "y = ERR\n");
+    let answer = lp.tool("diagnostics", &json!({"scope": "changed", "file_path": "lib"}));
+    answer.contains("1 error in 1 of 1 file").contains("lib/b.py:1:1").lacks("src/a.py");
+    // What was left out has still not been asked about.
+    changed(&lp).contains("src/a.py:1:1");
+}
+
+/// Opened together: none of them makes what is pushed of another one old.
+fn changed_of_many_files_that_are_pushed() {
+    let ws = Workspace::new("//- a.py\na\n");
+    let versions = [true, false];
+    for versioned in versions {
+        let publish = Publish { versioned, ..Publish::default() };
+        let lp = Langport::with(&ws, Script::watching("**/*").publish(publish));
+        lp.diagnostics("a.py").fine();
+        (0..30).for_each(|n| ws.write(&format!("f{n}.py"), &format!("x{n}{versioned} = ERR\n")));
+        changed(&lp).verdict_is("fresh").contains("30 errors in 30 of 30 files");
+    }
+}
+
+fn git_differences_with_untracked_and_without_ignored() {
+    let ws = Workspace::new(
+        "//- .gitignore\nignored.py\n//- a.py\na\n//- same.py\ns = ERR\n//- gone.py\ng\n//- touched.py\nt = ERR\n",
+    );
+    commit(&ws);
+    ws.write("a.py", "x = ERR\n");
+    ws.write("new.py", "n = ERR\n");
+    ws.write("ignored.py", "i = ERR\n");
+    ws.write("touched.py", "t = ERR\n");
+    ws.remove("gone.py");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    // Without a mark the last commit is what is meant.
+    let first = changed(&lp);
+    first.says("fresh · fake · 2 errors in 2 of 2 files, since HEAD").contains("you have no mark yet");
+    first.contains("gone: gone.py").contains("a.py:1:1").contains("new.py:1:1").lacks("ignored").lacks("touched.py");
+    shell(&ws, "git add -A; git commit -q -m two; git tag v2");
+    for revision in ["HEAD~1", "main~1", "v2~1", "HEAD^"] {
+        let answer = lp.tool("diagnostics", &json!({"scope": "changed", "since": revision}));
+        answer.contains(&format!("2 errors in 2 of 2 files, since {revision}"));
+    }
+    let clean = lp.tool("diagnostics", &json!({"since": "v2"}));
+    clean.says("fresh · langport · nothing to look at has changed, since v2");
+}
+
+fn git_lines_decide_what_is_new() {
+    let ws = Workspace::new("//- a.py\nold = ERR\nb\n");
+    commit(&ws);
+    ws.write("a.py", "1\n2\nold = ERR\nb\nyoung = ERR\n");
+    ws.write("new.py", "made = ERR\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    let answer = lp.tool("diagnostics", &json!({"scope": "changed", "since": "HEAD", "new_only": true}));
+    answer.says("fresh · fake · 2 new errors in 2 of 2 files, since HEAD").contains("a.py:5:1").contains("new.py:1:1");
+    answer.lacks("a.py:3:1").contains("compared by lines: what stands on lines changed since HEAD counts as new");
+    let one = lp.tool("diagnostics", &json!({"file_path": "a.py", "since": "HEAD", "new_only": true}));
+    one.says("fresh · fake · 1 new error, since HEAD").contains("compared by lines");
+}
+
+/// What was heard of the committed text is better than its lines alone.
+fn git_knows_what_langport_knew() {
+    let ws = Workspace::new("//- lib.py\n# PROVIDES tally\n//- use.py\nNEEDS tally\n");
+    commit(&ws);
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    lp.diagnostics("use.py").says("fresh · fake · no problems");
+    ws.write("lib.py", "# LACKING\n");
+    let answer = lp.tool("diagnostics", &json!({"scope": "changed", "since": "HEAD", "new_only": true}));
+    answer.contains("1 new error").contains("use.py:1:1");
+}
+
+fn git_revisions_that_are_none() {
+    let ws = Workspace::new("//- a.py\na\n");
+    let lp = Langport::with(&ws, Script::new());
+    let since = |text: &str| lp.tool("diagnostics", &json!({"scope": "changed", "since": text}));
+    since("HEAD").fails("unavailable").contains("not in a git work tree");
+    shell(&ws, "git init -q .");
+    since("HEAD").fails("not_found").contains("`HEAD`");
+    changed(&lp).fine().contains("since langport started");
+    commit(&ws);
+    since("no-such-branch").fails("not_found").contains("no-such-branch");
+    for text in ["--output=../stolen", "-c", "HEAD..main"] {
+        since(text).fails("invalid");
+    }
+    assert!(!ws.home().join("stolen").exists());
+    drop(lp);
+    // Nor is there git on every machine.
+    let bare = Langport::builder(&ws).server(Definition::new("fake", Script::new())).env("PATH", "/nowhere").start();
+    bare.tool("diagnostics", &json!({"since": "HEAD"})).fails("unavailable").contains("git is needed");
+    bare.tool("diagnostics", &json!({"scope": "changed"})).fine().contains("since langport started");
+}
+
+fn git_executes_nothing_of_the_repository() {
+    let ws = Workspace::new("//- .gitattributes\n*.py diff=evil filter=evil\n//- a.py\na\n//- b.py\nb\n");
+    commit(&ws);
+    let trap = ws.home().join("trap");
+    std::fs::write(&trap, format!("#!/bin/sh\ntouch {}\ncat\n", ws.home().join("sprung").display())).unwrap();
+    shell(&ws, &format!("chmod +x {}", trap.display()));
+    let trap = trap.display();
+    for setting in [
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "core.askPass",
+        "core.gitProxy",
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "pager.diff-index",
+        "pager.ls-files",
+        "alias.diff-index",
+        "alias.ls-files",
+        "credential.helper",
+        "gpg.program",
+        "interactive.diffFilter",
+        "uploadpack.packObjectsHook",
+    ] {
+        shell(&ws, &format!("git config {setting} {trap}"));
+    }
+    shell(&ws, &format!("git config core.hooksPath {}; git config filter.evil.required true", ws.home().display()));
+    for hook in ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction"] {
+        std::fs::copy(ws.home().join("trap"), ws.home().join(hook)).unwrap();
+        std::fs::copy(ws.home().join("trap"), ws.path(&format!(".git/hooks/{hook}"))).unwrap();
+    }
+    ws.write("a.py", "x = ERR\n");
+    ws.write("b.py", "b\n");
+    ws.write("new.py", "n = ERR\n");
+    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    let answer = lp.tool("diagnostics", &json!({"scope": "changed", "since": "HEAD", "new_only": true}));
+    answer.says("fresh · fake · 2 new errors in 2 of 2 files, since HEAD");
+    assert!(!ws.home().join("sprung").exists(), "the repository's configuration was executed");
+}
