@@ -33,6 +33,7 @@ mod output;
 mod positions;
 mod readme;
 mod real;
+mod roots;
 mod routing;
 mod selftest;
 mod support;
@@ -68,6 +69,7 @@ fn main() {
         freshness::trials(),
         lifecycle::trials(),
         ending::trials(),
+        roots::trials(),
         routing::trials(),
         output::trials(),
         wire::trials(),
