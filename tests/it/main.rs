@@ -36,6 +36,7 @@ mod positions;
 mod readme;
 mod real;
 mod resources;
+mod roots;
 mod routing;
 mod selftest;
 mod support;
@@ -74,6 +75,7 @@ fn main() {
         freshness::trials(),
         lifecycle::trials(),
         ending::trials(),
+        roots::trials(),
         routing::trials(),
         output::trials(),
         wire::trials(),

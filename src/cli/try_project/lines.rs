@@ -78,7 +78,7 @@ impl Lines<'_> {
         if let Some(first) = words.first_mut() {
             *first += &format!("   ({files}, {})", spent(start.elapsed()));
         }
-        words.extend(worst_problem(&all));
+        words.extend(worst_problem(worst));
         let mut text = format!("  {:<width$}", language.id, width = INDENT - 2);
         text += &words.join(&format!("\n{:INDENT$}", ""));
         text.push('\n');
@@ -104,15 +104,10 @@ fn servers(made: &Made) -> String {
     servers.iter().map(|server| server.server.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
-/// The first error of all, else the first problem: its place and what it says.
-fn worst_problem(all: &[Made]) -> Option<String> {
-    let problems = || {
-        all.iter().flat_map(|made| match made.answer.as_ref().map(|outcome| &outcome.body) {
-            Ok(Body::Problems(problems)) => problems.as_slice(),
-            _ => &[],
-        })
-    };
-    let worst = problems().find(|problem| problem.severity == "error").or_else(|| problems().next())?;
+/// The first error of an answer, else its first problem: the place and what it says.
+fn worst_problem(made: &Made) -> Option<String> {
+    let Ok(Body::Problems(problems)) = made.answer.as_ref().map(|outcome| &outcome.body) else { return None };
+    let worst = problems.iter().find(|problem| problem.severity == "error").or_else(|| problems.first())?;
     let place = format!("{}:{}:{}", worst.file, worst.line, worst.column);
     let message = render::line(&worst.message, MESSAGE);
     Some(render::line(&format!("{place}  {}: {message}", worst.severity), 2 * MESSAGE))
