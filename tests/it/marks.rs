@@ -23,6 +23,7 @@ trials![
     changed_since_a_mark,
     changed_names_what_is_gone,
     changed_asks_again_what_depends_on_it,
+    changed_and_pushed_between_two_messages,
     changed_pages_by_cursor,
     changed_without_git_or_mark,
     changed_without_events,
@@ -266,6 +267,23 @@ fn changed_asks_again_what_depends_on_it() {
         let new = lp.tool("diagnostics", &json!({"scope": "changed", "since": before, "new_only": true}));
         new.contains("1 new error in 1 of 2 files").contains("use.py:2:1").lacks("old = ERR");
     });
+}
+
+/// It publishes dependents when it is told of the file on disk, and knows the new text of the open document only then.
+fn changed_and_pushed_between_two_messages() {
+    let ws = Workspace::new("//- lib.py\n# PROVIDES tally\n//- use.py\nNEEDS tally\n");
+    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::watching("**/*"))).max_wait(4_000).start();
+    lp.diagnostics("use.py").says("fresh · fake · no problems");
+    lp.diagnostics("lib.py").fine();
+    for round in 0..3 {
+        ws.write("lib.py", &format!("# LACKING {round}\n"));
+        let answer = changed(&lp);
+        assert!(answer.has("use.py:1:1") || answer.verdict() != "fresh", "unproven, and said so: {answer}");
+        let one = lp.diagnostics("use.py");
+        assert!(one.has("1 error") || one.verdict() != "fresh", "{one}");
+        ws.write("lib.py", "# PROVIDES tally\n");
+        changed(&lp).fine();
+    }
 }
 
 fn changed_pages_by_cursor() {

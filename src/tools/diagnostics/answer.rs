@@ -25,7 +25,7 @@ use crate::{
         ask::Ask,
         file::failure,
         kinds::count,
-        outcome::{Code, Failure, Mark, Outcome, Problem, ServerVerdict, Verdict},
+        outcome::{Code, Failure, Outcome, Problem, ServerVerdict, Verdict},
         places::fingerprint,
         short,
     },
@@ -134,7 +134,7 @@ impl<'a> Answering<'a> {
         let mut notes = std::mem::take(&mut self.notes);
         remarks(&mut notes, &sweep, several);
         remarks_on_judging(&mut notes, &judging, &capped, &self.phrase);
-        let mark = Mark(memory.print(point));
+        let mark = memory.print(point);
         let texts: Vec<_> = sweep.checked.iter().map(|one| (one.path.clone(), hash(&one.text))).collect();
         let print = fingerprint(self.ask, (&texts, format!("{listed:?}"), &text));
         let limits = &self.ask.engine.limits;

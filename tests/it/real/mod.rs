@@ -14,6 +14,7 @@ mod rounds;
 mod rows_native;
 mod rows_web;
 mod rust;
+mod scopes;
 mod servers;
 mod shop;
 mod sync;
@@ -47,6 +48,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         shop::trials(),
         flask::trials(),
         sync::trials(),
+        scopes::trials(),
         rounds::trials(),
         project::trials(),
         positions::trials(),
