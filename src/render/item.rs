@@ -48,7 +48,7 @@ pub(super) fn count(body: &Body) -> usize {
     match body {
         Body::None => 0,
         Body::Hover(_) => 1,
-        Body::Problems(list) | Body::Marked(list, _) => list.len(),
+        Body::Problems(list) => list.len(),
         Body::Places(list) => list.len(),
         Body::Completions(list) => list.len(),
         Body::Signatures(list) => list.len(),
@@ -66,7 +66,7 @@ impl Item {
             Body::None => return None,
             Body::Hover(hover) if at == 0 => Self::Hover(clean_hover(hover)),
             Body::Hover(_) => return None,
-            Body::Problems(list) | Body::Marked(list, _) => Self::Problem(clean_problem(list.get(at)?)),
+            Body::Problems(list) => Self::Problem(clean_problem(list.get(at)?)),
             Body::Places(list) => Self::Place(clean_place(list.get(at)?)),
             Body::Completions(list) => Self::Completion(clean_completion(list.get(at)?)),
             Body::Signatures(list) => Self::Signature(clean_signature(list.get(at)?)),

@@ -45,10 +45,7 @@ impl<'a> Page<'a> {
 
     /// The last line of all, where the answer stands for a point in time.
     fn mark(&self) -> Option<String> {
-        match &self.outcome.body {
-            Body::Marked(_, mark) => Some(format!("mark {}", mark.0)),
-            _ => None,
-        }
+        self.outcome.page.mark.as_ref().map(|mark| format!("mark {mark}"))
     }
 
     /// Whether nothing follows the first `shown` items.
@@ -154,8 +151,8 @@ impl<'a> Page<'a> {
             frame.insert("offset".into(), json!(outcome.page.offset));
             frame.insert("total".into(), json!(self.total));
         }
-        if let Body::Marked(_, mark) = &self.outcome.body {
-            frame.insert("mark".into(), json!(mark.0));
+        if let Some(mark) = &self.outcome.page.mark {
+            frame.insert("mark".into(), json!(mark));
         }
         if let Some(cursor) = self.cursor(shown).filter(|_| self.here > 0) {
             frame.insert("cursor".into(), json!(cursor));

@@ -423,7 +423,7 @@ fn failures() {
 #[test]
 fn structured() {
     let mut answer = fresh("1 error", Body::Problems(vec![problem(12, 13, "\"foo\" is\nnot defined\u{202e}")]));
-    answer.page = Page { offset: 3, total: 9, fingerprint: 1 };
+    answer.page = Page { offset: 3, total: 9, fingerprint: 1, ..Page::default() };
     answer.notes.push("a note".to_owned());
     let rendered = outcome(&answer, Options { output: Output::Structured, ..options(ToolId::Diagnostics) });
     assert_eq!(serde_json::from_str::<Value>(&rendered.text).ok(), rendered.structured);

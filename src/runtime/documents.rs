@@ -114,6 +114,13 @@ impl Documents {
         self.open.get(path).map(|document| Sent { version: document.version, at: document.told })
     }
 
+    /// Corrects when a file that is open was told.
+    pub fn told_at(&mut self, path: &Path, at: Instant) {
+        if let Some(document) = self.open.get_mut(path) {
+            document.told = at;
+        }
+    }
+
     /// Brings the server to `text`: opens the file or changes it, and says so when neither was needed. The file counts
     /// as just used; another one is closed where the limit asks for it.
     pub fn update(

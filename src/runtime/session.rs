@@ -150,7 +150,10 @@ impl Session {
         let mut notices = Vec::new();
         let now = Instant::now();
         let rules = |language: &str, path: &Path| self.rules(language, path);
-        for path in desk.documents.paths() {
+        let mut open = desk.documents.paths();
+        // What is asked about comes last: what is said of it is then said of the others' new texts too.
+        open.sort_by_key(|path| focuses.iter().any(|(focus, ..)| *focus == path));
+        for path in open {
             match ground.read(&path) {
                 Ok(snapshot) => {
                     desk.documents.refresh(&path, &text_of(&snapshot), &rules, now, &mut notices);
@@ -180,7 +183,10 @@ impl Session {
         }
         let watched = self.watched(&changes.events);
         let elsewhere = !watched.is_empty() || self.concerned(&changes.events);
-        let epoch = self.note_sent(&notices, elsewhere, &desk.documents, now);
+        let texts = notices.iter().any(|notice| matches!(notice, Notice::Change { .. } | Notice::Close { .. }));
+        let in_steps = !watched.is_empty() && texts;
+        before_the_last(&mut desk.documents, &notices, now);
+        let epoch = self.note_sent(&notices, elsewhere, in_steps, &desk.documents, now);
         self.tell(&watched, &notices)?;
         let mut record = self.heard.record();
         let focus = |(path, lines): (PathBuf, _)| {
@@ -265,14 +271,21 @@ impl Session {
     }
 
     /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
-    fn note_sent(&self, notices: &[Notice], elsewhere: bool, documents: &Documents, now: Instant) -> u64 {
+    fn note_sent(
+        &self,
+        notices: &[Notice],
+        elsewhere: bool,
+        in_steps: bool,
+        documents: &Documents,
+        now: Instant,
+    ) -> u64 {
         let mut record = self.heard.record();
         for notice in notices {
             match notice {
                 Notice::Open { path, .. } | Notice::Change { path, .. } => {
                     if let Some(sent) = documents.told(path) {
                         record.sent.insert(path.clone(), sent);
-                        record.store.tell(path, now);
+                        record.store.tell(path, sent.at);
                     }
                     if matches!(notice, Notice::Open { .. }) {
                         record.opened.insert(path.clone());
@@ -292,7 +305,7 @@ impl Session {
         if elsewhere || !notices.is_empty() {
             record.epoch += 1;
             record.epoch_at = now;
-            record.store.changed_elsewhere(now);
+            record.store.changed_elsewhere(now, in_steps);
         }
         record.epoch
     }
@@ -422,6 +435,19 @@ impl Drop for Hold {
     fn drop(&mut self) {
         self.0.in_use.fetch_sub(1, Ordering::Relaxed);
         *self.0.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+/// Several texts have changed, and are told one after the other: what is said of one may be said before the next is
+/// known. Only the last one counts as told when everything was.
+fn before_the_last(documents: &mut Documents, notices: &[Notice], now: Instant) {
+    let changes = notices.iter().rev().filter_map(|notice| match notice {
+        Notice::Change { path, .. } => Some(path),
+        _ => None,
+    });
+    let earlier = now.checked_sub(Duration::from_nanos(1)).unwrap_or(now);
+    for path in changes.skip(1) {
+        documents.told_at(path, earlier);
     }
 }
 

@@ -122,10 +122,11 @@ impl Store {
         *flight = Flight { owed: before, told: Some(now), ..Flight::default() };
     }
 
-    /// Files were told of, perhaps others than those whose lists are awaited.
-    pub fn changed_elsewhere(&mut self, now: Instant) {
+    /// Files were told of, perhaps others than those whose lists are awaited. Where that took several messages, a list
+    /// may come between them.
+    pub fn changed_elsewhere(&mut self, now: Instant, in_steps: bool) {
         for flight in self.flights.values_mut().filter(|flight| flight.told != Some(now)) {
-            flight.crossed = flight.come <= flight.owed;
+            flight.crossed = in_steps || flight.come <= flight.owed;
             flight.since = 0;
         }
     }
@@ -350,7 +351,7 @@ mod tests {
         let path = Path::new("/w/b.py");
         let told = Sent { version: 2, at: t };
         store.tell(path, t);
-        store.changed_elsewhere(ms(10));
+        store.changed_elsewhere(ms(10), false);
         store.push(path, list(&[], Some(2), ms(20)), Some(told));
         assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
         store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));

@@ -51,7 +51,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         summary,
         notes: spot.notes,
         body: Body::Completions(items),
-        page: Page { offset, total, fingerprint: print },
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
 }
 

@@ -42,6 +42,8 @@ pub struct Page {
     pub total: usize,
     /// Binds a cursor to query, generation and result; the renderer puts it and the next offset into the cursor.
     pub fingerprint: u64,
+    /// The point in time that the answer stands for, as `since` takes it back: opaque, langport's own.
+    pub mark: Option<String>,
 }
 
 /// The payload. Lists begin at `page.offset` and may hold more than fits: the renderer stops at its budget.
@@ -51,8 +53,6 @@ pub enum Body {
     /// Nothing but the first line and the notes.
     None,
     Problems(Vec<Problem>),
-    /// Problems with the point in time that they stand for.
-    Marked(Vec<Problem>, Mark),
     Hover(HoverText),
     Places(Vec<Place>),
     Completions(Vec<CompletionLine>),
@@ -62,10 +62,6 @@ pub enum Body {
     Tree(Vec<TreeLine>),
     Status(Vec<StatusLine>),
 }
-
-/// A point in time that an answer prints and `since` takes back: opaque, langport's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Mark(pub String);
 
 /// A diagnostic. All text but `file` comes from a server or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -72,7 +72,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         summary,
         notes,
         body: Body::Places(places),
-        page: Page { offset, total: items.len(), fingerprint: print },
+        page: Page { offset, total: items.len(), fingerprint: print, ..Page::default() },
     })
 }
 

@@ -47,6 +47,6 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         summary: if total == 0 { "no call around this place".into() } else { count(total, "signature", "signatures") },
         notes: spot.notes,
         body: Body::Signatures(lines),
-        page: Page { offset: 0, total, fingerprint: 0 },
+        page: Page { offset: 0, total, fingerprint: 0, ..Page::default() },
     })
 }

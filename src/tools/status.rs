@@ -79,7 +79,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         summary: format!("{}, {running} running", count(engine.registry.all().len(), "definition", "definitions")),
         notes,
         body: Body::Status(lines.into_iter().skip(offset).take(ask.page_items()).collect()),
-        page: Page { offset, total, fingerprint: print },
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         summary,
         notes: Vec::new(),
         body: Body::Symbols(items),
-        page: Page { offset, total, fingerprint: print },
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
 }
 

@@ -93,6 +93,6 @@ pub(super) async fn run(
         summary,
         notes,
         body: Body::Tree(items),
-        page: Page { offset, total, fingerprint: print },
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
 }

@@ -86,7 +86,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         summary,
         notes,
         body: Body::Found(items),
-        page: Page { offset, total, fingerprint: print },
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
 }
 

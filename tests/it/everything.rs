@@ -95,7 +95,8 @@ fn out_02_three_hundred_errors_and_five_thousand_hints() {
 fn dia_07_nothing_is_open_and_all_are_asked() {
     for script in [pulling(), Script::watching("**/*")] {
         let ws = Workspace::new("//- a.py\nERR a\n//- deep/er/b.py\nfine\n//- notes.txt\nERR\n");
-        let lp = Langport::with(&ws, script);
+        let server = Definition::new("fake", script).table("[diagnostics]\nretrigger = \"change\"");
+        let lp = Langport::builder(&ws).server(server).start();
         all(&lp).says("fresh · fake · 1 error in 1 of 2 files").contains("a.py:1:1");
         assert_eq!(lp.log().count("textDocument/didOpen"), 2);
         ws.write("a.py", "fine\n");
@@ -175,9 +176,9 @@ fn what_git_ignores_is_left_out() {
 }
 
 fn no_more_documents_than_allowed() {
-    let ws = Workspace::new("");
-    files(&ws, 30, |n| format!("ERR {n}\n"));
     for script in [pulling(), Script::watching("**/*")] {
+        let ws = Workspace::new("");
+        files(&ws, 30, |n| format!("ERR {n}\n"));
         let server = Definition::new("fake", script);
         let lp = Langport::builder(&ws).server(server).config("documents = 7").start();
         all(&lp).says("fresh · fake · 30 errors in 30 of 30 files");

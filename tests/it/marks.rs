@@ -23,6 +23,7 @@ trials![
     changed_since_a_mark,
     changed_names_what_is_gone,
     changed_asks_again_what_depends_on_it,
+    changed_and_pushed_between_two_messages,
     changed_pages_by_cursor,
     changed_without_git_or_mark,
     changed_without_events,
@@ -59,6 +60,12 @@ pub(crate) fn mark(answer: &Answer) -> String {
     last.strip_prefix("mark ").unwrap_or_else(|| panic!("a mark at the end of\n{answer}")).to_owned()
 }
 
+/// A server that looks at a file again when it is told of it again, as those that push do.
+fn serve(ws: &Workspace, script: Script) -> Langport {
+    let definition = Definition::new("fake", script).table("[diagnostics]\nretrigger = \"change\"");
+    Langport::builder(ws).server(definition).start()
+}
+
 /// A server for each way in which problems are told.
 fn both(work: impl Fn(Script)) {
     work(Script::watching("**/*"));
@@ -81,7 +88,7 @@ fn every_answer_ends_with_a_mark() {
     let all = lp.tool("diagnostics", &json!({"scope": "workspace"}));
     mark(&all);
     drop(lp);
-    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::new())).config("output = \"structured\"");
+    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::new())).config("output = \"both\"");
     let lp = lp.start();
     let answer = lp.diagnostics("a.py");
     let mark = answer.raw["structuredContent"]["mark"].as_str().expect("a mark").to_owned();
@@ -121,7 +128,7 @@ fn a_mark_is_expired_when_too_much_has_changed() {
 fn x2_an_old_error_below_new_lines_is_not_new() {
     both(|script| {
         let ws = Workspace::new("//- a.py\na\nold = ERR\nb\n");
-        let lp = Langport::with(&ws, script);
+        let lp = serve(&ws, script);
         let first = mark(&lp.diagnostics("a.py"));
         ws.write("a.py", "1\n2\n3\na\nold = ERR\nb\nyoung = ERR\n");
         let answer = new_in(&lp, "a.py");
@@ -136,7 +143,7 @@ fn x2_an_old_error_below_new_lines_is_not_new() {
 fn x2_what_is_mended_is_counted() {
     both(|script| {
         let ws = Workspace::new("//- a.py\none = ERR\ntwo = ERR\nthree = ERR\n");
-        let lp = Langport::with(&ws, script);
+        let lp = serve(&ws, script);
         let first = mark(&lp.diagnostics("a.py"));
         ws.write("a.py", "three = ERR\n");
         new_in(&lp, "a.py").says(&format!("fresh · fake · no new problems, 2 gone, since {first}"));
@@ -193,7 +200,7 @@ fn x5_unused_and_deprecated_code_is_counted() {
 fn changed_since_the_last_answer() {
     both(|script| {
         let ws = Workspace::new("//- a.py\na\n//- b.py\nb = ERR\n//- c.py\nc = ERR\n//- notes.txt\nx\n");
-        let lp = Langport::with(&ws, script);
+        let lp = serve(&ws, script);
         let first = mark(&lp.diagnostics("a.py"));
         let none = changed(&lp);
         none.says(&format!("fresh · langport · nothing to look at has changed, since {first}")).lacks("no problems");
@@ -239,13 +246,16 @@ fn changed_names_what_is_gone() {
     lp.diagnostics("a.py").fine();
     std::fs::remove_dir_all(ws.path("old")).unwrap();
     let answer = changed(&lp);
-    answer.contains("gone: old/b.py, old/c.py").contains("a.py: ").lacks("no problems in 0");
+    answer
+        .contains("nothing to look at has changed")
+        .contains("gone: old/b.py, old/c.py")
+        .contains("nothing new: 1 more");
 }
 
 fn changed_asks_again_what_depends_on_it() {
     both(|script| {
         let ws = Workspace::new("//- lib.py\n# PROVIDES tally\n//- use.py\nold = ERR\nNEEDS tally\n//- far.py\nx\n");
-        let lp = Langport::with(&ws, script);
+        let lp = serve(&ws, script);
         lp.diagnostics("use.py").fine().contains("1 error");
         lp.diagnostics("far.py").fine();
         let before = mark(&lp.diagnostics("lib.py"));
@@ -257,6 +267,23 @@ fn changed_asks_again_what_depends_on_it() {
         let new = lp.tool("diagnostics", &json!({"scope": "changed", "since": before, "new_only": true}));
         new.contains("1 new error in 1 of 2 files").contains("use.py:2:1").lacks("old = ERR");
     });
+}
+
+/// It publishes dependents when it is told of the file on disk, and knows the new text of the open document only then.
+fn changed_and_pushed_between_two_messages() {
+    let ws = Workspace::new("//- lib.py\n# PROVIDES tally\n//- use.py\nNEEDS tally\n");
+    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::watching("**/*"))).max_wait(4_000).start();
+    lp.diagnostics("use.py").says("fresh · fake · no problems");
+    lp.diagnostics("lib.py").fine();
+    for round in 0..3 {
+        ws.write("lib.py", &format!("# LACKING {round}\n"));
+        let answer = changed(&lp);
+        assert!(answer.has("use.py:1:1") || answer.verdict() != "fresh", "unproven, and said so: {answer}");
+        let one = lp.diagnostics("use.py");
+        assert!(one.has("1 error") || one.verdict() != "fresh", "{one}");
+        ws.write("lib.py", "# PROVIDES tally\n");
+        changed(&lp).fine();
+    }
 }
 
 fn changed_pages_by_cursor() {
@@ -279,7 +306,7 @@ fn changed_pages_by_cursor() {
     // Another question, or other files, are no place to go on.
     let cursor = lp.tool("diagnostics", &json!({"scope": "changed", "since": first})).cursor();
     assert!(cursor.is_none());
-    ws.write("f1.py", &"y = ERR\n".repeat(300));
+    (0..6).for_each(|n| ws.write(&format!("f{n}.py"), &"another_one_to_fill_a_page = ERR\n".repeat(45)));
     let cursor = changed(&lp).cursor().expect("more than a page");
     lp.tool("diagnostics", &json!({"scope": "workspace", "cursor": cursor})).fails("expired");
     ws.write("f2.py", "z\n");
@@ -325,7 +352,7 @@ fn changed_of_many_files_that_are_pushed() {
     let versions = [true, false];
     for versioned in versions {
         let publish = Publish { versioned, ..Publish::default() };
-        let lp = Langport::with(&ws, Script::watching("**/*").publish(publish));
+        let lp = serve(&ws, Script::watching("**/*").publish(publish));
         lp.diagnostics("a.py").fine();
         (0..30).for_each(|n| ws.write(&format!("f{n}.py"), &format!("x{n}{versioned} = ERR\n")));
         changed(&lp).verdict_is("fresh").contains("30 errors in 30 of 30 files");

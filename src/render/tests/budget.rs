@@ -20,7 +20,7 @@ fn a_large_answer_says_how_to_go_on() {
     assert_eq!(at, shown);
     assert_eq!(first.lines().filter(|line| line.ends_with("tick()")).count(), shown);
     // The tool may hand over the rest, or only a part of it.
-    answer.page = Page { offset: at, total: 20_001, fingerprint: 7 };
+    answer.page = Page { offset: at, total: 20_001, fingerprint: 7, ..Page::default() };
     let Body::Places(all) = &mut answer.body else { unreachable!() };
     all.drain(..at);
     all.truncate(5);

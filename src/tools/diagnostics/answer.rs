@@ -25,7 +25,7 @@ use crate::{
         ask::Ask,
         file::failure,
         kinds::count,
-        outcome::{Code, Failure, Mark, Outcome, Problem, ServerVerdict, Verdict},
+        outcome::{Code, Failure, Outcome, Problem, ServerVerdict, Verdict},
         places::fingerprint,
         short,
     },
@@ -129,12 +129,12 @@ impl<'a> Answering<'a> {
             // Nothing is new against nothing.
             counts.new = None;
         }
-        let text = self.summary(&counts, verdict, &sweep);
+        let text = self.summary(&counts, verdict);
         let (listed, capped) = self.ordered(lines, several);
         let mut notes = std::mem::take(&mut self.notes);
         remarks(&mut notes, &sweep, several);
         remarks_on_judging(&mut notes, &judging, &capped, &self.phrase);
-        let mark = Mark(memory.print(point));
+        let mark = memory.print(point);
         let texts: Vec<_> = sweep.checked.iter().map(|one| (one.path.clone(), hash(&one.text))).collect();
         let print = fingerprint(self.ask, (&texts, format!("{listed:?}"), &text));
         let limits = &self.ask.engine.limits;
@@ -282,8 +282,9 @@ impl<'a> Answering<'a> {
         (lines.into_iter().map(|line| line.problem).collect(), capped)
     }
 
-    fn summary(&self, counts: &Counts, verdict: Verdict, sweep: &Sweep) -> String {
-        let mut text = if !sweep.checked.is_empty() {
+    fn summary(&self, counts: &Counts, verdict: Verdict) -> String {
+        let nothing = counts.files.is_some_and(|(all, _)| all == 0);
+        let mut text = if !nothing {
             summary(counts, self.request.least, verdict)
         } else if self.request.scope == Scope::Changed {
             "nothing to look at has changed".into()

@@ -7,7 +7,7 @@ use super::memory::hash;
 use crate::tools::{
     ask::Ask,
     cursor::{self, CursorError},
-    outcome::{Body, Failure, Mark, Outcome, Page, Problem, ServerVerdict, Verdict},
+    outcome::{Body, Failure, Outcome, Page, Problem, ServerVerdict, Verdict},
 };
 
 /// An answer, with what it rests on.
@@ -26,7 +26,7 @@ pub(super) struct Kept {
     pub servers: Vec<ServerVerdict>,
     pub summary: String,
     pub notes: Vec<String>,
-    pub mark: Mark,
+    pub mark: String,
     /// Problems on one page.
     pub page: usize,
 }
@@ -40,8 +40,13 @@ impl Kept {
             servers: self.servers.clone(),
             summary: self.summary.clone(),
             notes: if offset == 0 { self.notes.clone() } else { Vec::new() },
-            body: Body::Marked(items, self.mark.clone()),
-            page: Page { offset, total: self.listed.len(), fingerprint: self.fingerprint },
+            body: Body::Problems(items),
+            page: Page {
+                offset,
+                total: self.listed.len(),
+                fingerprint: self.fingerprint,
+                mark: Some(self.mark.clone()),
+            },
         }
     }
 }

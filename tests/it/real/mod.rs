@@ -14,6 +14,7 @@ mod rows_native;
 mod rows_python;
 mod rows_web;
 mod rust;
+mod scopes;
 mod servers;
 mod shop;
 mod shop_languages;
@@ -50,6 +51,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         shop_languages::trials(),
         flask::trials(),
         sync::trials(),
+        scopes::trials(),
         project::trials(),
         positions::trials(),
         names::trials(),

@@ -15,6 +15,7 @@ pub(crate) enum Need {
     Pyright,
     Ty,
     Ruff,
+    Typescript7,
     /// Flask and what it depends on, in a virtual environment.
     Flask,
     /// The MCP inspector's command line, with a Node.js that it accepts.
@@ -44,13 +45,15 @@ pub(super) fn folder() -> PathBuf {
 }
 
 impl Need {
-    pub(super) const ALL: [Self; 5] = [Self::Pyright, Self::Ty, Self::Ruff, Self::Flask, Self::Inspector];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Pyright, Self::Ty, Self::Ruff, Self::Typescript7, Self::Flask, Self::Inspector];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pyright => "pyright",
             Self::Ty => "ty",
             Self::Ruff => "ruff",
+            Self::Typescript7 => "typescript7",
             Self::Flask => "flask",
             Self::Inspector => "inspector",
         }
@@ -61,7 +64,7 @@ impl Need {
         static NPM: OnceLock<bool> = OnceLock::new();
         static PYTHON: OnceLock<bool> = OnceLock::new();
         match self {
-            Self::Pyright | Self::Inspector => {
+            Self::Pyright | Self::Typescript7 | Self::Inspector => {
                 let there = NPM.get_or_init(|| {
                     let path = std::env::var_os("PATH").unwrap_or_default();
                     std::env::split_paths(&path).any(|folder| folder.join("npm").is_file())
@@ -78,7 +81,7 @@ impl Need {
 
     /// Installs it, unless it is there. Tests that need the same thing at the same time wait for the first.
     pub(super) fn put_in_place(self) {
-        static DONE: [OnceLock<Result<(), String>>; 5] = [const { OnceLock::new() }; 5];
+        static DONE: [OnceLock<Result<(), String>>; 6] = [const { OnceLock::new() }; 6];
         let done = DONE[self as usize].get_or_init(|| {
             fs::create_dir_all(folder()).map_err(|error| format!("{}: {error}", folder().display()))?;
             // Another run may be at it.
@@ -86,7 +89,7 @@ impl Need {
                 File::create(folder().join(format!("{}.lock", self.name()))).map_err(|error| error.to_string())?;
             lock.lock().map_err(|error| error.to_string())?;
             match self {
-                Self::Pyright | Self::Ty | Self::Ruff => langport_install(self.name()),
+                Self::Pyright | Self::Ty | Self::Ruff | Self::Typescript7 => langport_install(self.name()),
                 Self::Flask => once(&flask(), |folder| {
                     run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
                     let mut pip = Command::new(folder.join("venv/bin/python"));
