@@ -291,16 +291,16 @@ pub struct Diagnostics {
     /// What makes a silent server speak, to prove that nothing has changed.
     #[serde(skip_serializing_if = "is_default")]
     pub confirm: Option<Confirm>,
-    /// A command that it answers once it has analysed the file, for servers that tell nothing where nothing has changed
-    /// and lists without version: what it has to push follows within `settle_ms`. Sent after every change.
+    /// Commands that it answers with the problems of a file as it is, all together, in the form of tsserver: for one
+    /// that pushes lists late, in parts and without version. Where one is refused, what it pushes has to do.
     #[serde(skip_serializing_if = "is_default")]
-    pub barrier: Option<Barrier>,
+    pub ask: Vec<ServerCommand>,
 }
 
 /// A command of `workspace/executeCommand`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Barrier {
+pub struct ServerCommand {
     pub command: String,
     /// In their texts `${uri}` and `${path}` stand for the file.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -18,8 +18,8 @@ mod venv;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 pub use definition::{
-    Barrier, Confirm, Definition, DiagnosticMode, Diagnostics, Finality, Install, Packages, Ready, ReadyNotification,
-    Retrigger, Role, Root, RootMode, Run, Transport, Unset, Untrusted, Watch,
+    Confirm, Definition, DiagnosticMode, Diagnostics, Finality, Install, Packages, Ready, ReadyNotification, Retrigger,
+    Role, Root, RootMode, Run, ServerCommand, Transport, Unset, Untrusted, Watch,
 };
 pub use expand::ExpandError;
 pub use launch::{Found, Launch, LaunchError, Surroundings, locate, resolve};

@@ -72,9 +72,7 @@ impl Session {
         let mode = self.entry.def.diagnostics.mode;
         let mut news = self.heard.news();
         let (mut retriggered, mut confirmed) = (false, false);
-        // When the server answered that it has analysed the text.
-        let mut passed = None;
-        let mut waiting = self.entry.def.diagnostics.barrier.as_ref();
+        let mut asked = false;
         loop {
             news.mark_unchanged();
             // Decided anew each time: servers register pulling late, twice, and take it back.
@@ -83,18 +81,15 @@ impl Session {
                 self.wait_refresh(&focus, question).await;
                 return Ok((self.pull(ground, question, focus, identifiers).await?, seen));
             }
-            if let Some(barrier) = waiting.take().filter(|_| !self.is_verified(&focus)) {
-                if self.told_before_changes(&focus) {
-                    // What it analyses because it is asked to, it need not push.
-                    retriggered = true;
-                    focus = self.retrigger(ground, focus)?;
-                }
-                passed = self.pass(question, &focus, barrier).await?;
+            if !std::mem::replace(&mut asked, true)
+                && let Some(reply) = self.asked(question, &focus).await?
+            {
+                return Ok((reply, seen));
             }
             let judged = {
                 // Judged and collected under one lock: another call may close the file, and its list goes with it.
                 let mut record = self.heard.record();
-                match self.push_verdict(&mut record, &focus, question, passed) {
+                match self.push_verdict(&mut record, &focus, question) {
                     Judged::Now(verdict, reason)
                         if verdict != Verdict::Unconfirmed || confirmed || !self.can_confirm() =>
                     {
@@ -131,14 +126,10 @@ impl Session {
     fn confirmed(&self, focus: &Focus, question: &Question) -> Reply {
         let mut record = self.heard.record();
         record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
-        match self.push_verdict(&mut record, focus, question, None) {
+        match self.push_verdict(&mut record, focus, question) {
             Judged::Now(verdict, reason) => self.reply(&record, focus, verdict, reason),
             Judged::Wait(_) | Judged::Never(_) => self.reply(&record, focus, Verdict::Fresh, None),
         }
-    }
-
-    fn is_verified(&self, focus: &Focus) -> bool {
-        self.heard.record().verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch))
     }
 
     /// Whether something else has changed since the text was told.
@@ -252,7 +243,7 @@ impl Session {
     }
 
     /// What a server that only pushes has said of the focused text.
-    fn push_verdict(&self, record: &mut Record, focus: &Focus, question: &Question, passed: Option<Instant>) -> Judged {
+    fn push_verdict(&self, record: &mut Record, focus: &Focus, question: &Question) -> Judged {
         let now = Instant::now();
         let definition = &self.entry.def.diagnostics;
         // Closed meanwhile to make room: its lists are gone, and their absence says nothing.
@@ -269,15 +260,6 @@ impl Session {
         let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
         let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
         let over = now >= end;
-        if let Some(passed) = passed.filter(|_| ready && !at_work && !over) {
-            let list = record.store.pushed(&focus.path);
-            let quiet_at = list.map_or(passed, |list| list.at.max(passed)) + self.limits.settle;
-            if now < quiet_at {
-                return Judged::Wait(end.min(quiet_at));
-            }
-            record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
-            return Judged::Now(Verdict::Fresh, None);
-        }
         match state {
             Push::Current { quiet, empty, versioned } => {
                 let first = versioned && definition.finality == Finality::First && ready;

@@ -2,6 +2,7 @@
 //! is [`query::Query`] → [`query::Answer`] with a verdict; what happens inside is told as [`event::Event`].
 
 mod ask;
+mod asked;
 mod backdated;
 mod diagnose;
 pub mod documents;

@@ -3,13 +3,9 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-use tokio::time::Instant;
+use serde_json::json;
 
-use crate::{
-    protocol::uri::path_to_uri,
-    registry::{Barrier, Confirm, Retrigger},
-};
+use crate::registry::{Confirm, Retrigger};
 
 use super::{
     documents::Nudge,
@@ -57,28 +53,6 @@ impl Session {
         }
     }
 
-    /// Waits until the server has answered that it has analysed the text; tells when, or nothing where it refused.
-    pub(super) async fn pass(
-        &self,
-        question: &Question,
-        focus: &Focus,
-        barrier: &Barrier,
-    ) -> Result<Option<Instant>, Shortfall> {
-        let path = focus.path.to_string_lossy();
-        let uri = path_to_uri(&focus.path);
-        let arguments: Vec<Value> = barrier.arguments.iter().map(|value| filled(value, &uri, &path)).collect();
-        let params = json!({"command": barrier.command, "arguments": arguments});
-        match self.request_once(question, "workspace/executeCommand", &params).await {
-            Ok(response) => {
-                self.wire.caught_up(response.order).await;
-                Ok(Some(Instant::now()))
-            }
-            Err(died @ Shortfall::Died { .. }) => Err(died),
-            // Then only time tells.
-            Err(_) => Ok(None),
-        }
-    }
-
     fn nudge(&self, ground: &Ground, focus: Focus, nudge: Nudge) -> Result<Focus, Shortfall> {
         self.tell_again(ground, &focus.path, nudge).map_err(|error| match error {
             SyncError::Read(error) => Shortfall::File(error.to_string()),
@@ -88,15 +62,5 @@ impl Session {
         let path: &Path = &focus.path;
         let sent = self.heard.record().sent.get(path).copied().ok_or(Shortfall::Moved)?;
         Ok(Focus { sent, lines: ground.lines(&snapshot), ..focus })
-    }
-}
-
-/// An argument with the file's names in its texts.
-fn filled(value: &Value, uri: &str, path: &str) -> Value {
-    match value {
-        Value::String(text) => text.replace("${uri}", uri).replace("${path}", path).into(),
-        Value::Array(items) => items.iter().map(|item| filled(item, uri, path)).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), filled(value, uri, path))).collect(),
-        other => other.clone(),
     }
 }

@@ -17,6 +17,7 @@ mod signatures;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod tsserver;
 
 use std::fmt;
 
@@ -29,6 +30,7 @@ pub use outline::outline;
 use shape::{Of, Shape};
 pub use signatures::signatures;
 pub use symbols::symbol_hits;
+pub use tsserver::tsserver_problems;
 
 /// How much of an answer is kept; the rest is counted and let go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::protocol::types::{Capped, Diagnostic, Related, Severity};
 use crate::protocol::uri::uri_to_ref;
 
 /// Pieces of related information that are kept.
-const RELATED: usize = 8;
+pub(super) const RELATED: usize = 8;
 /// `DiagnosticTag.Unnecessary` and `DiagnosticTag.Deprecated`.
 const UNNECESSARY: u32 = 1;
 const DEPRECATED: u32 = 2;
@@ -40,13 +40,12 @@ impl<'de> Shape<'de> for Problems<'_> {
                 None => dropped += 1,
             }
         }
-        let total = kept.total;
-        Ok(Ok(Capped { items: kept.in_order(), total, dropped }))
+        Ok(Ok(kept.into_capped(dropped)))
     }
 }
 
 /// Diagnostics by severity, each with its place in the server's order.
-struct Kept {
+pub(super) struct Kept {
     cap: usize,
     held: usize,
     total: usize,
@@ -54,11 +53,11 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(cap: usize) -> Self {
+    pub(super) fn new(cap: usize) -> Self {
         Self { cap, held: 0, total: 0, by_severity: Default::default() }
     }
 
-    fn add(&mut self, problem: Diagnostic) {
+    pub(super) fn add(&mut self, problem: Diagnostic) {
         let severity = problem.severity as usize;
         let place = self.total;
         self.total += 1;
@@ -72,10 +71,10 @@ impl Kept {
         self.by_severity[severity].push((place, problem));
     }
 
-    fn in_order(self) -> Vec<Diagnostic> {
+    pub(super) fn into_capped(self, dropped: usize) -> Capped<Diagnostic> {
         let mut all: Vec<_> = self.by_severity.into_iter().flatten().collect();
         all.sort_by_key(|(place, _)| *place);
-        all.into_iter().map(|(_, problem)| problem).collect()
+        Capped { items: all.into_iter().map(|(_, problem)| problem).collect(), total: self.total, dropped }
     }
 }
 

@@ -1,0 +1,86 @@
+//! Asks a server for a file's problems by the commands that its definition names: one that pushes them late, in parts
+//! and without version answers these about the files as they are.
+
+use futures::future::try_join_all;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    protocol::{
+        positions::Encoding,
+        read::{self, Caps},
+        types::{Capped, Diagnostic},
+        uri::path_to_uri,
+    },
+    registry::ServerCommand,
+};
+
+use super::{
+    query::{Answer, FileProblems, Question, Reply, Shortfall},
+    readiness::Standing,
+    session::{Focus, Session},
+    store::merge,
+    verdict::Verdict,
+};
+
+impl Session {
+    /// What the commands say, or nothing where one was refused: then what the server pushes has to do.
+    ///
+    /// # Errors
+    /// When the server died.
+    pub(super) async fn asked(&self, question: &Question, focus: &Focus) -> Result<Option<Reply>, Shortfall> {
+        let commands = &self.entry.def.diagnostics.ask;
+        if commands.is_empty() {
+            return Ok(None);
+        }
+        let lists = match try_join_all(commands.iter().map(|command| self.ask_one(question, focus, command))).await {
+            Ok(lists) => lists,
+            Err(died @ Shortfall::Died { .. }) => return Err(died),
+            Err(refused) => {
+                tracing::debug!(server = %self.entry.name, %refused, "it does not answer what its problems are");
+                return Ok(None);
+            }
+        };
+        let mut record = self.heard.record();
+        if record.sent.get(&focus.path).is_none_or(|sent| sent.version != focus.sent.version) {
+            // Told anew, or closed to make room, by another call: the answers may be about either text.
+            return Ok(None);
+        }
+        let (verdict, reason) = match record.readiness.standing(Instant::now()) {
+            Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".to_owned())),
+            Standing::Ready => (Verdict::Fresh, None),
+        };
+        let total: usize = lists.iter().map(|list| list.total).sum();
+        let kept: usize = lists.iter().map(|list| list.items.len()).sum();
+        let items = merge(lists.into_iter().map(|list| list.items));
+        // What merging removed was told twice; what the reader cut off was not.
+        let total = total - (kept - items.len());
+        let answer = Answer::Problems(FileProblems { items, total });
+        Ok(Some(Reply { answer, verdict, reason, encoding: Encoding::Utf16 }))
+    }
+
+    async fn ask_one(
+        &self,
+        question: &Question,
+        focus: &Focus,
+        command: &ServerCommand,
+    ) -> Result<Capped<Diagnostic>, Shortfall> {
+        let path = focus.path.to_string_lossy();
+        let uri = path_to_uri(&focus.path);
+        let arguments: Vec<Value> = command.arguments.iter().map(|value| filled(value, &uri, &path)).collect();
+        let params = json!({"command": command.command, "arguments": arguments});
+        let response = self.request_once(question, "workspace/executeCommand", &params).await?;
+        read::tsserver_problems(response.result(), &Caps::default())
+            .map_err(|error| Shortfall::Shape(error.to_string()))
+    }
+}
+
+/// An argument with the file's names in its texts.
+fn filled(value: &Value, uri: &str, path: &str) -> Value {
+    match value {
+        Value::String(text) => text.replace("${uri}", uri).replace("${path}", path).into(),
+        Value::Array(items) => items.iter().map(|item| filled(item, uri, path)).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), filled(value, uri, path))).collect(),
+        other => other.clone(),
+    }
+}
