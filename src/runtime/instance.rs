@@ -68,7 +68,7 @@ enum Command {
     /// Stop, forget all failures.
     Reset(oneshot::Sender<()>),
     /// Stop the session of this number, if it still runs: it is not to be used any more.
-    Retire(u64, oneshot::Sender<()>),
+    Retire(u64, &'static str, oneshot::Sender<()>),
 }
 
 /// A handle to the actor.
@@ -80,6 +80,10 @@ pub struct Instance {
     state: watch::Receiver<State>,
     starts: Arc<AtomicU64>,
 }
+
+/// Why sessions are not used any more.
+const OUTRUN: &str = "more had changed than it could be told";
+pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
 
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
@@ -179,11 +183,20 @@ impl Instance {
                 Err(Shortfall::Outrun) if again => {
                     again = false;
                     // Of several callers that find this out, only the first one ends a session.
-                    let _ = timeout(question.left(), self.tell(|done| Command::Retire(session.number, done))).await;
+                    let _ = timeout(question.left(), self.retire(&session, OUTRUN)).await;
+                }
+                Err(gone @ Shortfall::Homeless(_)) => {
+                    let _ = timeout(question.left(), self.retire(&session, HOMELESS)).await;
+                    return Err(gone);
                 }
                 other => return other,
             }
         }
+    }
+
+    /// Stops a session that is not to be used any more, if it still runs.
+    pub(super) async fn retire(&self, session: &Session, cause: &'static str) {
+        self.tell(|done| Command::Retire(session.number, cause, done)).await;
     }
 
     /// Stops the process, if any, politely and then by force.
@@ -243,9 +256,9 @@ impl Actor {
                         self.last_failure = None;
                         let _ = done.send(());
                     }
-                    Some(Command::Retire(number, done)) => {
+                    Some(Command::Retire(number, cause, done)) => {
                         if session.as_ref().is_some_and(|session| session.number == number) {
-                            self.halt("more had changed than it could be told").await;
+                            self.halt(cause).await;
                             // No fault of the server's: it costs it nothing of its budget.
                             self.attempts.pop_back();
                         }
@@ -298,7 +311,7 @@ impl Actor {
                             break Err(Shortfall::NotStarted { reason: "it was stopped while it started".into(), stderr: Vec::new(), hint: None });
                         }
                         // The one to be retired is gone already: this start is its successor's.
-                        Some(Command::Retire(_, done)) => {
+                        Some(Command::Retire(_, _, done)) => {
                             let _ = done.send(());
                         }
                         None => {
@@ -316,7 +329,10 @@ impl Actor {
                 // What was never spawned costs nothing to look for again.
                 if matches!(
                     shortfall,
-                    Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_)
+                    Shortfall::NotInstalled { .. }
+                        | Shortfall::Untrusted(_)
+                        | Shortfall::Definition(_)
+                        | Shortfall::Homeless(_)
                 ) || !stopping.is_empty()
                 {
                     self.attempts.pop_back();

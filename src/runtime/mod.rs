@@ -3,6 +3,7 @@
 
 mod ask;
 mod backdated;
+mod background;
 mod diagnose;
 pub mod documents;
 pub mod event;
@@ -20,5 +21,6 @@ pub mod start;
 pub mod stderr;
 mod stop;
 pub mod store;
+mod tell;
 mod unasked;
 pub mod verdict;

@@ -9,8 +9,8 @@ use std::{
 use futures::future::join_all;
 use indexmap::IndexMap;
 use tokio::{
-    sync::broadcast,
-    time::{Instant, timeout},
+    sync::{broadcast, watch},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::registry::Entry;
@@ -18,13 +18,17 @@ use crate::registry::Entry;
 use super::{
     event::Event,
     ground::Ground,
-    instance::{Budget, Instance, State},
+    instance::{Budget, HOMELESS, Instance, State},
     query::{Question, Reply, Shortfall},
     start::Starter,
 };
 
 /// Events that a slow subscriber may be behind.
 const EVENTS: usize = 256;
+
+/// How often folders are looked at of which nobody tells, and how long after somebody has told.
+const LOOK: Duration = Duration::from_secs(5);
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +61,7 @@ impl Pool {
             events: broadcast::Sender::new(EVENTS),
         });
         tokio::spawn(reap(Arc::downgrade(&pool), limits.idle));
+        tokio::spawn(dispose(Arc::downgrade(&pool), pool.ground.watcher.subscribe()));
         pool
     }
 
@@ -169,6 +174,30 @@ async fn reap(pool: Weak<Pool>, idle: Duration) {
                 tracing::info!(server = %instance.entry.name, "idle: stopping it");
                 instance.stop().await;
             }
+        }
+    }
+}
+
+/// Stops servers whose folder is gone, soon after it went; where nobody tells of that, within a moment.
+async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
+    loop {
+        let told = timeout(LOOK, news.changed()).await;
+        // Many changes at once are looked at once.
+        sleep(MOMENT).await;
+        let Some(pool) = pool.upgrade() else { return };
+        for instance in pool.all() {
+            if let State::Running(session) = instance.state()
+                && !session.is_at_home()
+            {
+                instance.retire(&session, HOMELESS).await;
+            }
+            // What has no folder has no place in the list, either.
+            if !instance.root.is_dir() && !instance.is_running() {
+                pool.lock().retain(|_, known| !Arc::ptr_eq(known, &instance));
+            }
+        }
+        if told.is_ok_and(|told| told.is_err()) {
+            return;
         }
     }
 }

@@ -238,6 +238,12 @@ impl Watcher {
         self.state.borrow().clone()
     }
 
+    /// Is every file watched?
+    #[must_use]
+    pub fn is_watching(&self) -> bool {
+        matches!(*self.state.borrow(), State::Watching { .. })
+    }
+
     /// Tells whenever the state changes.
     #[must_use]
     pub fn states(&self) -> watch::Receiver<State> {
