@@ -163,6 +163,7 @@ impl Session {
             SyncError::Read(_) | SyncError::Homeless if !self.root.is_dir() => Shortfall::Homeless(self.root.clone()),
             SyncError::Read(error) => Shortfall::File(error.to_string()),
             SyncError::Closed => self.died(),
+            SyncError::Ending if self.wire.is_closed() => self.died(),
             SyncError::Overflow | SyncError::Homeless | SyncError::Ending => Shortfall::Outrun,
         }
     }

@@ -23,6 +23,7 @@ mod clients;
 mod diagnostics;
 mod doctor;
 mod ending;
+mod eventless;
 mod fake;
 mod freshness;
 mod hostile;
@@ -33,12 +34,15 @@ mod output;
 mod positions;
 mod readme;
 mod real;
+mod replaced;
 mod routing;
+mod scale;
 mod selftest;
 mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod watched;
 mod wire;
 
 use libtest_mimic::{Arguments, Trial};
@@ -66,6 +70,10 @@ fn main() {
         sync::trials(),
         diagnostics::trials(),
         freshness::trials(),
+        eventless::trials(),
+        watched::trials(),
+        replaced::trials(),
+        scale::trials(),
         lifecycle::trials(),
         ending::trials(),
         routing::trials(),
@@ -87,7 +95,7 @@ fn main() {
         std::process::exit(102);
     }
     if conclusion.num_ignored > 0 {
-        for line in real::not_run() {
+        for line in real::not_run().into_iter().chain(eventless::not_run()) {
             eprintln!("{line}");
         }
     }
