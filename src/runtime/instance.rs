@@ -18,6 +18,7 @@ use tokio::{
 
 use crate::registry::Entry;
 
+pub use super::state::{Budget, State};
 use super::{
     event::Event,
     ground::Ground,
@@ -26,41 +27,6 @@ use super::{
     start::{Starter, start},
     stop::stop,
 };
-
-/// What an instance is doing.
-#[derive(Debug, Clone)]
-pub enum State {
-    /// Not started yet, or stopped on purpose.
-    Stopped,
-    Starting {
-        since: Instant,
-    },
-    Running(Arc<Session>),
-    /// The last start failed, or the process died.
-    Failed(Shortfall),
-    /// Failed so often that it is not tried again before the window has passed or somebody restarts it.
-    Broken(Shortfall),
-}
-
-impl State {
-    /// The word for it.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Stopped => "stopped",
-            Self::Starting { .. } => "starting",
-            Self::Running(_) => "running",
-            Self::Failed(_) => "failed",
-            Self::Broken(_) => "broken",
-        }
-    }
-}
-
-/// How often a server may be started again.
-#[derive(Debug, Clone, Copy)]
-pub struct Budget {
-    pub restarts: usize,
-    pub window: Duration,
-}
 
 enum Command {
     Ensure(oneshot::Sender<Result<Arc<Session>, Shortfall>>),

@@ -18,6 +18,7 @@ pub mod query;
 pub mod readiness;
 pub mod session;
 pub mod start;
+pub mod state;
 pub mod stderr;
 mod stop;
 pub mod store;

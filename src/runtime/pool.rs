@@ -185,17 +185,16 @@ async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
         // Many changes at once are looked at once.
         sleep(MOMENT).await;
         let Some(pool) = pool.upgrade() else { return };
-        for instance in pool.all() {
+        let disposed = pool.all().into_iter().map(async |instance| {
             if let State::Running(session) = instance.state()
                 && !session.is_at_home()
             {
                 instance.retire(&session, HOMELESS).await;
             }
-            // What has no folder has no place in the list, either.
-            if !instance.root.is_dir() && !instance.is_running() {
-                pool.lock().retain(|_, known| !Arc::ptr_eq(known, &instance));
-            }
-        }
+        });
+        join_all(disposed).await;
+        // What has no folder has no place in the list, either.
+        pool.lock().retain(|_, instance| instance.is_running() || instance.root.is_dir());
         if told.is_ok_and(|told| told.is_err()) {
             return;
         }

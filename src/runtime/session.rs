@@ -25,7 +25,7 @@ use crate::{
     },
     workspace::{
         disk::{ReadError, Snapshot},
-        watch::is_stamp,
+        watch::dependent,
     },
 };
 
@@ -143,7 +143,7 @@ impl Session {
         if changes.overflow {
             return Err(SyncError::Overflow);
         }
-        if changes.events.iter().any(|change| self.is_among(&self.restarts, &change.path)) {
+        if changes.events.iter().any(|change| self.asks_for_restart(&change.path)) {
             return Err(SyncError::Overflow);
         }
         let unasked = self.unasked(&changes.events)?;
@@ -183,7 +183,7 @@ impl Session {
         }
         let watched = self.watched(&changes.events);
         // Other dependencies: what was said before does not stand, told or not.
-        let installed = changes.events.iter().any(|change| is_stamp(&change.path));
+        let installed = changes.events.iter().any(|change| self.depends_on(&change.path));
         let elsewhere = !watched.is_empty() || installed || self.concerned(&changes.events);
         let epoch = self.note_sent(&notices, elsewhere, &desk.documents, now);
         self.tell(&watched, &notices)?;
@@ -241,6 +241,19 @@ impl Session {
     /// Whether the same folder as at its start goes by the name of its root.
     pub(super) fn is_at_home(&self) -> bool {
         files::inode(&self.root) == Some(self.home)
+    }
+
+    /// Whether the definition wants a new start after a change of this file; installed packages may lie above the root.
+    fn asks_for_restart(&self, path: &Path) -> bool {
+        let above = || dependent(path).filter(|project| self.root.starts_with(project));
+        let installed = || above().and_then(|project| path.strip_prefix(project).ok());
+        self.is_among(&self.restarts, path)
+            || !self.restarts.is_empty() && installed().is_some_and(|path| self.restarts.is_match(path))
+    }
+
+    /// Whether a change tells that the dependencies of this project, or of one around or inside it, have changed.
+    fn depends_on(&self, path: &Path) -> bool {
+        dependent(path).is_some_and(|project| project.starts_with(&self.root) || self.root.starts_with(project))
     }
 
     /// Keeps a file open while a question about it is on its way, whatever else has to be opened meanwhile.

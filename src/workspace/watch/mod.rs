@@ -33,7 +33,7 @@ use crate::workspace::roots::Roots;
 use log::Log;
 pub use source::Source;
 use source::{Events, Feed};
-pub use stamps::is_stamp;
+pub use stamps::dependent;
 use sweep::Begin;
 use sweeper::Sweeper;
 

@@ -37,11 +37,22 @@ const PACKAGES: &[&str] = &["dist-info", "egg-info", "egg-link", "pth"];
 /// The most folders of one virtual environment that are looked at.
 const FOLDERS: usize = 8;
 
-/// Does a change to this file or folder tell that dependencies have changed?
+/// The project whose dependencies have changed where this file or folder has; none if it tells nothing of the kind.
 #[must_use]
-pub fn is_stamp(path: &Path) -> bool {
-    let Some(name) = path.file_name() else { return false };
-    LOCKS.iter().any(|lock| name == *lock) || path.parent().is_some_and(|holder| is_record(holder, name))
+pub fn dependent(path: &Path) -> Option<&Path> {
+    let (holder, name) = (path.parent()?, path.file_name()?);
+    if LOCKS.iter().any(|lock| name == *lock) {
+        return Some(holder);
+    }
+    if !is_record(holder, name) {
+        return None;
+    }
+    if is_called(holder, NODE) {
+        return holder.parent();
+    }
+    // A virtual environment lies in the project.
+    let library = holder.ancestors().find(|folder| is_called(folder, "lib") || is_called(folder, "Lib"))?;
+    library.parent()?.parent()
 }
 
 /// Is this the name of a record in a folder of installed packages?
@@ -51,6 +62,12 @@ pub(super) fn is_record(holder: &Path, name: &OsStr) -> bool {
     }
     let ending = || Path::new(name).extension().is_some_and(|ending| PACKAGES.iter().any(|known| ending == *known));
     is_called(holder, PYTHON) && ending()
+}
+
+/// Is this folder the record of one package?
+pub(super) fn is_installed(folder: &Path) -> bool {
+    let named = |holder: &Path| Some(is_called(holder, PYTHON) && is_record(holder, folder.file_name()?));
+    folder.parent().and_then(named).unwrap_or_default()
 }
 
 /// Does a folder that is left out lead to such records: is it one of installed packages, a virtual environment, or
@@ -106,16 +123,18 @@ mod tests {
 
     #[test]
     fn what_tells_of_dependencies() {
-        let check = |path: &str, expected: bool| assert_eq!(is_stamp(Path::new(path)), expected, "{path}");
-        check("/w/Cargo.lock", true);
-        check("/w/deep/go.sum", true);
-        check("/w/node_modules/.package-lock.json", true);
-        check("/w/.package-lock.json", false);
-        check("/w/node_modules/left-pad/package.json", false);
-        check("/w/.venv/lib/python3.12/site-packages/six-1.17.0.dist-info", true);
-        check("/w/.venv/lib/python3.12/site-packages/six.py", false);
-        check("/w/a.dist-info", false);
-        check("/w/src/main.rs", false);
+        let check = |path: &str, project: Option<&str>| {
+            assert_eq!(dependent(Path::new(path)), project.map(Path::new), "{path}");
+        };
+        check("/w/Cargo.lock", Some("/w"));
+        check("/w/deep/go.sum", Some("/w/deep"));
+        check("/w/node_modules/.package-lock.json", Some("/w"));
+        check("/w/.package-lock.json", None);
+        check("/w/node_modules/left-pad/package.json", None);
+        check("/w/.venv/lib/python3.12/site-packages/six-1.17.0.dist-info", Some("/w"));
+        check("/w/.venv/lib/python3.12/site-packages/six.py", None);
+        check("/w/a.dist-info", None);
+        check("/w/src/main.rs", None);
     }
 
     fn check(tree: &[&str], folder: &str, expected: &Expect) {

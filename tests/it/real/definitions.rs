@@ -172,7 +172,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Installs the server, unless it is there. Another run may be at it.
-fn put_in_place(name: &str) {
+pub(super) fn put_in_place(name: &str) {
     fs::create_dir_all(servers::folder()).expect("a folder for the servers");
     let lock = File::create(servers::folder().join(format!("{name}.lock"))).expect("a lock");
     lock.lock().expect("the lock");

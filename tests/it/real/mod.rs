@@ -6,6 +6,7 @@ mod clients;
 mod definitions;
 mod flask;
 mod inspector;
+mod installed;
 mod life;
 mod names;
 mod positions;
@@ -47,6 +48,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         shop::trials(),
         flask::trials(),
         sync::trials(),
+        installed::trials(),
         rounds::trials(),
         project::trials(),
         positions::trials(),

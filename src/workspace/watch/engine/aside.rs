@@ -49,9 +49,25 @@ impl Engine {
         }
     }
 
+    /// Watches the record of one package: it comes before the package is there as a whole.
+    fn watch_record(&mut self, path: &Path) {
+        if let Ok(watch) = self.queue.add(path, false) {
+            let path: Arc<Path> = Arc::from(path);
+            let folder = Folder { path: Arc::clone(&path), names: Names::default(), round: self.round };
+            self.records.insert(watch, folder);
+            self.records_by_path.insert(path, watch);
+        }
+    }
+
     /// Something has happened where only records count.
     pub(super) fn record_event(&mut self, event: &Raw<'_>) {
         let (Some(folder), Some(name)) = (self.records.get_mut(&event.watch), event.name) else { return };
+        if stamps::is_installed(&folder.path) {
+            // It is still being installed.
+            let path = Arc::clone(&folder.path);
+            self.record(&path, Kind::Changed, true);
+            return;
+        }
         let path = folder.path.join(name);
         let is_folder = event.flags.contains(ReadFlags::ISDIR);
         let came = event.flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
@@ -66,6 +82,9 @@ impl Engine {
                 Kind::Changed
             };
             self.record(&path, kind, is_folder);
+            if came && is_folder {
+                self.watch_record(&path);
+            }
         } else if came && stamps::leads_on(&path) {
             self.watch_records(&path, Visit::New);
         } else if came && name == "pyvenv.cfg" {

@@ -126,7 +126,7 @@ impl Tree {
         }
         // What is not below a known folder is ignored, or will be found when that folder is looked through.
         let Some(parent) = path.parent().filter(|parent| self.knows(parent)) else {
-            if stamps::is_stamp(path) {
+            if stamps::dependent(path).is_some() {
                 self.record(path, if metadata.is_some() { Kind::Changed } else { Kind::Deleted }, is_folder);
             }
             return;

@@ -89,6 +89,8 @@ async fn installed_packages_tell_by_their_records() {
     f.put("node_modules/.package-lock.json", "{ }");
     f.put(&format!("{packages}/six-1.dist-info/RECORD"), "");
     f.check(&expect!["+.venv/lib/python3.12/site-packages/six-1.dist-info/ ~node_modules/.package-lock.json"]).await;
+    f.put(&format!("{packages}/six-1.dist-info/INSTALLER"), "pip");
+    f.check(&expect!["~.venv/lib/python3.12/site-packages/six-1.dist-info/"]).await;
     files::remove_tree(&f.path(&format!("{packages}/six-1.dist-info"))).unwrap();
     f.check(&expect!["-.venv/lib/python3.12/site-packages/six-1.dist-info/"]).await;
     // Made anew, in any order.
