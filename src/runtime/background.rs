@@ -11,14 +11,18 @@ const QUIET: Duration = Duration::from_millis(100);
 /// However long they go on, so long nothing is held back.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Tells a session of changes until it ends.
+/// Tells a session of changes until it ends, and watches what it asks for.
 pub(super) fn follow(session: &Arc<Session>, ground: &Arc<Ground>) {
     let (session, ground) = (session.clone(), ground.clone());
     tokio::spawn(async move {
-        let mut news = ground.watcher.subscribe();
+        let (mut news, mut wishes) = (ground.watcher.subscribe(), session.heard.news());
         loop {
             tokio::select! {
                 changed = news.changed() => if changed.is_err() { return },
+                _ = wishes.changed() => {
+                    session.follow_wishes(&ground).await;
+                    continue;
+                }
                 _ = session.wire.closed() => return,
             }
             let end = Instant::now() + LONGEST;

@@ -52,6 +52,8 @@ pub struct Session {
     pub heard: Arc<Heard>,
     pub encoding: Encoding,
     pub started: Instant,
+    /// The same by the clock that files are stamped with.
+    pub(super) started_ns: i128,
     /// How long spawn and handshake took.
     pub handshake: Duration,
     pub stderr: Arc<StderrRing>,
@@ -204,13 +206,7 @@ impl Session {
     /// Waits until everything that the file system had reported when the question was asked is seen, in ignored folders
     /// too where the server or its definition wants to hear of them.
     pub(super) async fn caught_up_with_disk(&self, ground: &Ground, question: &Question) -> Seen {
-        let folders = self.unfollowed(ground);
-        if !folders.is_empty() {
-            let watcher = ground.watcher.clone();
-            // Looking through a folder blocks.
-            let looking = move || folders.iter().for_each(|folder| _ = watcher.also(folder));
-            _ = tokio::task::spawn_blocking(looking).await;
-        }
+        self.follow_wishes(ground).await;
         // A server that was started for this question has read the files after it, and an outline is about one text alone,
         // which is compared with the disk anyway: neither has to wait for what may have happened elsewhere.
         let alone = self.started >= question.asked || question.query == Query::Outline;
@@ -218,6 +214,17 @@ impl Session {
             return Seen::All;
         }
         ground.barrier().await
+    }
+
+    /// Watches what the server and its definition want to hear of although git ignores it.
+    pub(super) async fn follow_wishes(&self, ground: &Ground) {
+        let folders = self.unfollowed(ground);
+        if !folders.is_empty() {
+            let (watcher, since) = (ground.watcher.clone(), self.started_ns);
+            // Looking through a folder blocks.
+            let looking = move || folders.iter().for_each(|folder| _ = watcher.also(folder, since));
+            _ = tokio::task::spawn_blocking(looking).await;
+        }
     }
 
     /// Folders that are to be watched although git ignores them, and are not yet.

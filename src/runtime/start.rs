@@ -69,6 +69,7 @@ pub(super) async fn start(
     starts: &AtomicU64,
 ) -> Result<Arc<Session>, Shortfall> {
     let began = Instant::now();
+    let started_ns = files::now_ns();
     let home = files::inode(root).ok_or_else(|| Shortfall::Homeless(root.to_owned()))?;
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
@@ -147,6 +148,7 @@ pub(super) async fn start(
         heard,
         encoding,
         started: began,
+        started_ns,
         handshake: began.elapsed(),
         stderr,
         process,

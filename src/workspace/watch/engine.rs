@@ -117,7 +117,6 @@ impl Engine {
             if !step.is_dir() {
                 return;
             }
-            self.let_go_of_records(step);
             self.enter(step, Visit::Since(start));
         }
     }

@@ -256,15 +256,17 @@ impl Watcher {
         self.events.covers(path)
     }
 
-    /// Watches an ignored folder too, with everything below it. False outside the roots, and if there is no such
-    /// folder. Looks through it: for a thread that may block.
-    pub fn also(&self, folder: &Path) -> bool {
+    /// Watches an ignored folder too, with everything below it; what has changed there since a point in time (in
+    /// nanoseconds, as files have it) is reported. False outside the roots, and if there is no such folder. Looks through
+    /// it: for a thread that may block.
+    pub fn also(&self, folder: &Path, since: i128) -> bool {
         if !self.roots.iter().any(|root| folder.starts_with(&root.path)) {
             return false;
         }
-        let watched = self.events.exempt(folder);
+        let since = since - facts::TICK_NS;
+        let watched = self.events.exempt(folder, since);
         if matches!(*self.state.borrow(), State::NoEvents { .. }) {
-            self.sweeper.exempt(folder, Begin::Since(files::now_ns() - facts::TICK_NS));
+            self.sweeper.exempt(folder, Begin::Since(since));
         }
         watched
     }

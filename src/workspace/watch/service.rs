@@ -123,9 +123,9 @@ impl Service {
     }
 
     /// Watches folders below `path`, which the rules leave out. False if there is no such folder.
-    pub(super) fn exempt(&self, path: &Path) -> bool {
+    pub(super) fn exempt(&self, path: &Path, start: i128) -> bool {
         let mut engine = self.shared.engine();
-        engine.exempt(path, files::now_ns() - TICK_NS);
+        engine.exempt(path, start);
         engine.watches(path)
     }
 

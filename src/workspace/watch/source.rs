@@ -90,12 +90,12 @@ impl Events {
         }
     }
 
-    /// Watches a folder with everything below, although the rules leave it out. False if there is no such folder.
-    pub(super) fn exempt(&self, folder: &Path) -> bool {
+    /// Watches a folder with everything below, although the rules leave it out; reports what has the later ctime. False if there is no such folder.
+    pub(super) fn exempt(&self, folder: &Path, start: i128) -> bool {
         match self {
             #[cfg(target_os = "linux")]
-            Events::Inotify(service) => service.exempt(folder),
-            Events::Notify(service) => service.exempt(folder),
+            Events::Inotify(service) => service.exempt(folder, start),
+            Events::Notify(service) => service.exempt(folder, start),
             Events::None => false,
         }
     }

@@ -179,9 +179,9 @@ async fn what_is_ignored_and_what_is_not_any_more() {
         assert!(f.watcher.covers(&f.path("src/none")));
         assert!(!f.watcher.covers(&f.path("out/b")));
 
-        assert!(f.watcher.also(&f.path("node_modules/m")));
-        assert!(!f.watcher.also(&f.path("node_modules/none")));
-        assert!(!f.watcher.also(Path::new("/")));
+        assert!(f.watcher.also(&f.path("node_modules/m"), files::now_ns()));
+        assert!(!f.watcher.also(&f.path("node_modules/none"), files::now_ns()));
+        assert!(!f.watcher.also(Path::new("/"), files::now_ns()));
         // What was written just before may be reported.
         f.position = f.watcher.head();
         f.put("node_modules/m/b", "2");

@@ -95,6 +95,13 @@ impl Engine {
         }
     }
 
+    /// A folder of records is watched as a whole from now on.
+    pub(super) fn watch_whole(&mut self, watch: i32) {
+        if let Some(folder) = self.records.remove(&watch) {
+            self.records_by_path.remove(&folder.path);
+        }
+    }
+
     pub(super) fn forget_records(&mut self, watch: i32) {
         let Some(folder) = self.records.remove(&watch) else { return };
         self.records_by_path.remove(&folder.path);

@@ -169,6 +169,8 @@ impl Engine {
             Ok(watch) if known == Some(watch) => Some(watch),
             Ok(watch) => {
                 known.into_iter().for_each(|stale| self.forget(stale));
+                // Only its records counted before. What waits in the queue is now told of all.
+                self.watch_whole(watch);
                 // The same folder under another name: it was renamed, and we are ahead of the event.
                 self.forget(watch);
                 let new = Folder { path: Arc::clone(folder), names: Names::default(), round: self.round };

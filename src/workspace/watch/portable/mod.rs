@@ -171,8 +171,8 @@ impl Service {
     }
 
     /// Watches folders below `path`, which the rules leave out. False if there is no such folder.
-    pub(super) fn exempt(&self, path: &Path) -> bool {
-        self.shared.tree().exempt(path, files::now_ns() - TICK_NS)
+    pub(super) fn exempt(&self, path: &Path, start: i128) -> bool {
+        self.shared.tree().exempt(path, start)
     }
 
     pub(super) fn covers(&self, path: &Path) -> bool {

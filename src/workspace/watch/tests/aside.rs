@@ -111,7 +111,7 @@ async fn installed_packages_tell_by_their_records() {
 #[tokio::test]
 async fn a_folder_that_is_watched_although_ignored_may_come_later() {
     let mut f = Fixture::new(&[(".gitignore", "gen\n"), ("gen/other/x", "")]).await;
-    assert!(!f.watcher.also(&f.path("gen/out")));
+    assert!(!f.watcher.also(&f.path("gen/out"), files::now_ns()));
     f.put("gen/out/a", "1");
     f.put("gen/other/x", "1");
     f.check(&expect!["+gen/out/ +gen/out/a"]).await;
@@ -119,6 +119,25 @@ async fn a_folder_that_is_watched_although_ignored_may_come_later() {
     f.check(&expect!["-gen/ -gen/out/ -gen/out/a"]).await;
     f.put("gen/out/a", "1");
     f.check(&expect!["+gen/ +gen/out/ +gen/out/a"]).await;
+}
+
+/// Its records were watched before, and told of something that nobody has heard yet.
+#[tokio::test]
+async fn a_folder_of_packages_that_is_watched_as_a_whole_later() {
+    let mut f = Fixture::new(&[("node_modules/.package-lock.json", "{}"), ("node_modules/old/a", "1")]).await;
+    let begun = files::now_ns();
+    f.put("node_modules/new/a", "1");
+    f.put("node_modules/.package-lock.json", "{ }");
+    assert!(f.watcher.also(&f.path("node_modules"), begun));
+    f.watcher.barrier(LONG).await;
+    let seen = f.watcher.since(f.position);
+    f.position = seen.seq;
+    for path in ["node_modules/new/a", "node_modules/.package-lock.json"] {
+        assert!(seen.events.iter().any(|change| *change.path == *f.path(path)), "{path} in {seen:?}");
+    }
+    f.put("node_modules/old/a", "2");
+    f.put("node_modules/.package-lock.json", "{  }");
+    f.check(&expect!["~node_modules/.package-lock.json ~node_modules/old/a"]).await;
 }
 
 #[tokio::test]
