@@ -185,7 +185,7 @@ async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
         // Many changes at once are looked at once.
         sleep(MOMENT).await;
         let Some(pool) = pool.upgrade() else { return };
-        let disposed = pool.all().into_iter().map(async |instance| {
+        let disposed = pool.all().into_iter().map(|instance| async move {
             if let State::Running(session) = instance.state()
                 && !session.is_at_home()
             {

@@ -39,7 +39,7 @@ fn vanish(config: &str) {
     lp.tool("workspace_symbols", &json!({"query": "x"}))
         .fails("not_found")
         .contains("the folder of the workspace is gone");
-    lp.tool("status", &json!({})).contains("0 running");
+    eventually("it is known to be stopped", || lp.tool("status", &json!({})).has("0 running").then_some(()));
     ws.write("a.py", "beta\n");
     ws.write("sub/b.py", "gamma\n");
     lp.hover(&at("a.py")).verdict_is("fresh").contains("WORD beta");

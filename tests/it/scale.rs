@@ -41,6 +41,7 @@ fn a_checkout_of_5000_files() {
     lp.diagnostics("use.py").says("fresh · fake · no problems");
     for (branch, expected) in [("one", "fresh · fake · 1 error"), ("two", "fresh · fake · no problems")] {
         let (ticks, notes) = (procs::ticks(lp.pid()), lp.log().count("workspace/didChangeWatchedFiles"));
+        let switched = Instant::now();
         git(&ws, &["checkout", "-q", branch]);
         let begun = Instant::now();
         lp.diagnostics("use.py").says(expected);
@@ -55,7 +56,9 @@ fn a_checkout_of_5000_files() {
             used * 1_000 / TICKS
         );
         assert!(used <= 2 * TICKS, "{used} ticks");
-        assert!(told.iter().sum::<usize>() >= 5_000 && told.len() <= 4, "{told:?}");
+        // One for each pause of 100 ms that git makes on a loaded machine, and one for the question.
+        let pauses = usize::try_from(switched.elapsed().as_millis() / 100).unwrap();
+        assert!(told.iter().sum::<usize>() >= 5_000 && told.len() <= pauses + 1, "{told:?} in {pauses} pauses");
     }
 }
 

@@ -38,6 +38,8 @@ pub(super) struct Top {
     pub(super) begin: Begin,
     /// It may come again when it is gone.
     pub(super) keep: bool,
+    /// Only records of installed packages count in it.
+    pub(super) records: bool,
 }
 
 /// What was there the last time.
@@ -86,7 +88,7 @@ impl Sweep {
         let mut left: Vec<(Arc<Path>, Begin, bool)> = Vec::new();
         for (path, top) in tops {
             let begin = if self.begun.insert(Arc::clone(path)) { top.begin } else { Begin::New };
-            left.push((Arc::clone(path), begin, false));
+            left.push((Arc::clone(path), begin, top.records));
         }
         let mut whole = true;
         while let Some((folder, begin, records)) = left.pop() {
@@ -153,8 +155,7 @@ impl Sweep {
 
     /// Reports what differs from the last time. `first`: there was none.
     fn compare(&mut self, folder: &Arc<Path>, found: Vec<(OsString, Metadata)>, first: Option<Begin>, records: bool) {
-        let old = self.folders.remove(folder).map(|old| old.files).unwrap_or_default();
-        self.entries -= old.len();
+        let old = self.forget(folder).map(|old| old.files).unwrap_or_default();
         let mut before = old.into_iter().peekable();
         let mut now = Vec::with_capacity(found.len());
         let mut sources = first.is_some() && found.iter().any(|(name, _)| Rules::is_source(name));
@@ -185,7 +186,7 @@ impl Sweep {
         if sources && !records {
             self.rules.rewritten(folder);
         }
-        self.entries += now.len();
+        self.entries += now.len() + 1;
         self.folders.insert(Arc::clone(folder), Listing { round: self.round, files: now, records });
     }
 
@@ -246,8 +247,7 @@ impl Sweep {
         let missed = self.folders.iter().filter(|(_, listing)| listing.round != self.round);
         let missed: Vec<Arc<Path>> = missed.map(|(path, _)| Arc::clone(path)).collect();
         for folder in missed {
-            let Some(listing) = self.folders.remove(&folder) else { continue };
-            self.entries -= listing.files.len();
+            let Some(listing) = self.forget(&folder) else { continue };
             self.rules.source(&folder, false);
             let gone = !folder.is_dir();
             for (name, _) in listing.files {
@@ -261,6 +261,12 @@ impl Sweep {
                 self.record(&folder, Kind::Deleted, true);
             }
         }
+    }
+
+    fn forget(&mut self, folder: &Path) -> Option<Listing> {
+        let listing = self.folders.remove(folder)?;
+        self.entries -= listing.files.len() + 1;
+        Some(listing)
     }
 
     fn record(&self, path: &Path, kind: Kind, folder: bool) {

@@ -72,12 +72,21 @@ impl Sweeper {
     /// From now on looks through this folder and all below it, at once for the first time. `keep` says that it may
     /// come again when it is gone.
     pub(super) fn cover(&self, folder: &Path, begin: Begin, keep: bool) {
+        self.add(folder, Top { begin, keep, records: false });
+    }
+
+    /// The same for a folder where only records of installed packages count.
+    pub(super) fn cover_records(&self, folder: &Path, begin: Begin) {
+        self.add(folder, Top { begin, keep: false, records: true });
+    }
+
+    fn add(&self, folder: &Path, top: Top) {
         let shared = &self.shared;
         let mut scope = shared.scope();
         if scope.tops.contains_key(folder) {
             return;
         }
-        scope.tops.insert(Arc::from(folder), Top { begin, keep });
+        scope.tops.insert(Arc::from(folder), top);
         shared.needed.store(true, Ordering::SeqCst);
         if let Some(idle) = scope.idle.take() {
             let shared = Arc::clone(shared);

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use rustix::fs::inotify::ReadFlags;
 
+use super::look::begin;
 use super::{Engine, Folder, Visit};
 use crate::sys::files;
 use crate::workspace::watch::facts::{REPORTED, TICK_NS, changed};
@@ -19,8 +20,15 @@ impl Engine {
     pub(super) fn watch_records(&mut self, folder: &Path, visit: Visit) {
         for way in stamps::ways(folder) {
             let way: Arc<Path> = Arc::from(way);
-            // Where no more can be watched, the folders themselves come first.
-            let Ok(watch) = self.queue.add(&way, false) else { return };
+            let watch = match self.queue.add(&way, false) {
+                Ok(watch) => watch,
+                Err(error) => {
+                    if self.note_limit(&way, &error) {
+                        self.sweeper.cover_records(&way, begin(visit));
+                    }
+                    continue;
+                }
+            };
             if self.folders.contains_key(&watch) {
                 return;
             }

@@ -179,28 +179,37 @@ impl Engine {
                 Some(watch)
             }
             Err(error) => {
-                let why = match Errno::from_io_error(&error) {
-                    // It is gone again, or nobody can look into it.
-                    Some(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return None,
-                    Some(Errno::NOSPC) => {
-                        "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned()
-                    }
-                    _ => format!("{} cannot be watched: {error}", folder.display()),
-                };
-                self.limit.get_or_insert(why);
-                self.sweep(folder, visit);
+                if self.note_limit(folder, &error) {
+                    self.sweep(folder, visit);
+                }
                 None
             }
         }
     }
 
+    /// Notes why a folder cannot be watched; false if there is nothing to watch.
+    pub(super) fn note_limit(&mut self, folder: &Path, error: &std::io::Error) -> bool {
+        let why = match Errno::from_io_error(error) {
+            // It is gone again, or nobody can look into it.
+            Some(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return false,
+            Some(Errno::NOSPC) => "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned(),
+            _ => format!("{} cannot be watched: {error}", folder.display()),
+        };
+        self.limit.get_or_insert(why);
+        true
+    }
+
     /// Leaves a folder, with all below it, to those who look for themselves.
     fn sweep(&self, folder: &Path, visit: Visit) {
-        let begin = match visit {
-            Visit::Since(start) => Begin::Since(start),
-            Visit::New | Visit::Again => Begin::New,
-        };
         let keep = self.tops.iter().any(|top| top == folder);
-        self.sweeper.cover(folder, begin, keep);
+        self.sweeper.cover(folder, begin(visit), keep);
+    }
+}
+
+/// What a folder counts for where it is compared instead of watched.
+pub(super) fn begin(visit: Visit) -> Begin {
+    match visit {
+        Visit::Since(start) => Begin::Since(start),
+        Visit::New | Visit::Again => Begin::New,
     }
 }
