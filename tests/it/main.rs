@@ -22,6 +22,7 @@ macro_rules! trials {
 mod clients;
 mod diagnostics;
 mod doctor;
+mod documents;
 mod ending;
 mod eventless;
 mod fake;
@@ -72,6 +73,7 @@ fn main() {
         freshness::trials(),
         eventless::trials(),
         watched::trials(),
+        documents::trials(),
         replaced::trials(),
         scale::trials(),
         lifecycle::trials(),
