@@ -32,7 +32,7 @@ pub struct Settings {
     pub settle_ms: u64,
     /// The same after an empty list.
     pub empty_ms: u64,
-    /// The longest wait for the file system's own events before files are looked at instead.
+    /// The longest that a call waits for the file system's events, or, where none come, until all files are compared.
     pub barrier_ms: u64,
     /// Problems of one file in one answer.
     pub diagnostics_file: usize,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub diagnostics_delivery: usize,
     /// Folders that are watched.
     pub watched_folders: usize,
-    /// Whether the file system is asked for events; without them files are looked at before each call.
+    /// Whether the file system is asked for events; without them all files are compared at each call.
     pub watch_events: bool,
     pub output: Output,
     /// Characters of one answer.

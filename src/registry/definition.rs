@@ -364,7 +364,8 @@ pub struct Watch {
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
     /// Globs of paths below the root. Where such a file changes the server is started anew: it would go on with a part of
-    /// what the old one said.
+    /// what the old one said. Of installed packages there are `**/site-packages/*.dist-info` and
+    /// `**/node_modules/.package-lock.json`.
     #[serde(skip_serializing_if = "is_default")]
     pub restart: Vec<String>,
     /// The server reads closed files once, and neither looks at them again nor asks to be told: one of its languages that

@@ -46,6 +46,7 @@ impl Session {
     /// With the reason why there is no answer.
     pub async fn ask(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
         self.supports(question).await?;
+        let _pin = question.file.as_deref().map(|file| self.pin(file));
         if question.query == Query::Diagnostics {
             return self.diagnose(ground, question).await;
         }
@@ -158,19 +159,26 @@ impl Session {
             Err(SyncError::Read(_)) if matches!(question.query, Query::Symbols { .. }) => self.sync(ground, None),
             other => other,
         };
-        synced.map_err(|error| match error {
+        synced.map_err(|error| self.unsynced(error))
+    }
+
+    /// Why a file could not be told, to whoever asked.
+    pub(super) fn unsynced(&self, error: SyncError) -> Shortfall {
+        match error {
+            SyncError::Read(_) | SyncError::Homeless if !self.root.is_dir() => Shortfall::Homeless(self.root.clone()),
             SyncError::Read(error) => Shortfall::File(error.to_string()),
             SyncError::Closed => self.died(),
-            SyncError::Overflow => Shortfall::Outrun,
-        })
+            SyncError::Ending if self.wire.is_closed() => self.died(),
+            SyncError::Overflow | SyncError::Homeless | SyncError::Ending => Shortfall::Outrun,
+        }
     }
 
     async fn ask_once(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        let mut seen = self.caught_up_with_disk(ground).await;
+        let mut seen = self.caught_up_with_disk(ground, question).await;
         let mut focus = self.sync_or_why(ground, question)?;
         if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            seen = self.caught_up_with_disk(ground).await;
+            seen = self.caught_up_with_disk(ground, question).await;
             focus = self.sync_or_why(ground, question)?;
         }
         focus = focus.map(|focus| self.up_to_date(ground, focus)).transpose()?;
@@ -215,7 +223,7 @@ impl Session {
                         return Err(Shortfall::Server { code, message });
                     };
                     sleep(pause).await;
-                    self.caught_up_with_disk(ground).await;
+                    self.caught_up_with_disk(ground, question).await;
                     self.sync_or_why(ground, question)?;
                 }
                 other => return other,

@@ -62,11 +62,11 @@ impl Session {
     }
 
     async fn problems(&self, ground: &Ground, question: &Question) -> Result<(Reply, Seen), Shortfall> {
-        let mut seen = self.caught_up_with_disk(ground).await;
+        let mut seen = self.caught_up_with_disk(ground, question).await;
         let mut focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         if !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
-            seen = self.caught_up_with_disk(ground).await;
+            seen = self.caught_up_with_disk(ground, question).await;
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
         let mode = self.entry.def.diagnostics.mode;

@@ -82,6 +82,8 @@ struct Document {
 #[derive(Debug)]
 pub struct Documents {
     open: HashMap<PathBuf, Document>,
+    /// Files that questions are about right now, with how many: they stay open.
+    pinned: HashMap<PathBuf, usize>,
     limit: usize,
     /// One counter for all files: a version can then never go back, not even across close and reopen.
     version: i32,
@@ -91,7 +93,7 @@ pub struct Documents {
 impl Documents {
     /// At most `limit` documents stay open.
     pub fn new(limit: usize) -> Self {
-        Self { open: HashMap::new(), limit: limit.max(1), version: 0, uses: 0 }
+        Self { open: HashMap::new(), pinned: HashMap::new(), limit: limit.max(1), version: 0, uses: 0 }
     }
 
     /// The content hash of a text that the server was told of and has open.
@@ -251,11 +253,26 @@ impl Documents {
         true
     }
 
+    /// A question is about this file: it is not closed to make room for others.
+    pub fn pin(&mut self, path: &Path) {
+        *self.pinned.entry(path.to_owned()).or_default() += 1;
+    }
+
+    /// The question is over.
+    pub fn unpin(&mut self, path: &Path) {
+        if let Some(count) = self.pinned.get_mut(path) {
+            *count -= 1;
+            if *count == 0 {
+                self.pinned.remove(path);
+            }
+        }
+    }
+
     fn make_room(&mut self, rules: &impl Rules, out: &mut Vec<Notice>) {
         while self.open.len() >= self.limit {
-            let Some(oldest) = self.open.iter().min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else {
-                return;
-            };
+            let free = self.open.iter().filter(|(path, _)| !self.pinned.contains_key(*path));
+            // No more questions are on their way than files may be open.
+            let Some(oldest) = free.min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else { return };
             self.close(&oldest, rules, out);
         }
     }
@@ -317,6 +334,24 @@ mod tests {
         }
         assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b", "open /c 3"]);
         assert_eq!(docs.count(), 2);
+    }
+
+    #[test]
+    fn what_is_asked_about_stays_open() {
+        let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
+        docs.pin(Path::new("/a"));
+        docs.pin(Path::new("/a"));
+        for name in ["/a", "/b", "/c"] {
+            docs.update(Path::new(name), "python", &text("1", 1), &rules, now, &mut out);
+        }
+        docs.unpin(Path::new("/a"));
+        docs.update(Path::new("/d"), "python", &text("1", 1), &rules, now, &mut out);
+        docs.unpin(Path::new("/a"));
+        docs.update(Path::new("/e"), "python", &text("1", 1), &rules, now, &mut out);
+        assert_eq!(
+            brief(&out),
+            ["open /a 1", "open /b 2", "close /b", "open /c 3", "close /c", "open /d 4", "close /a", "open /e 5"]
+        );
     }
 
     #[test]

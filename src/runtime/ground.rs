@@ -31,7 +31,7 @@ pub enum Seen {
     All,
     /// The events of a change that was just made may still be on their way.
     Perhaps,
-    /// There are no events, or not everywhere: files that servers were told of were compared, others may not have been.
+    /// There are no events, or not everywhere, and comparing all files took too long: only open ones were.
     OpenFiles,
 }
 
@@ -43,7 +43,8 @@ impl Seen {
                 (Verdict::Settling, Some("file events are late: a change just made may be missing".into()))
             }
             (Self::OpenFiles, Verdict::Fresh) => {
-                let reason = "not every file is watched: a change to one that is not open may be missing";
+                let reason =
+                    "not every file could be compared in time: a change to one that is not open may be missing";
                 (Verdict::Unconfirmed, Some(reason.into()))
             }
             _ => (verdict, reason),
@@ -93,21 +94,17 @@ impl Ground {
         lines
     }
 
-    /// Waits until every change that the file system had reported before this call has been seen.
+    /// Waits until every change that was made before this call has been seen.
     pub async fn barrier(&self) -> Seen {
         let mut states = self.watcher.states();
         if !states.borrow().is_settled() {
             // Before the watch is set up nothing proves what has changed; it takes a moment, in the background.
             let _ = timeout(self.barrier, states.wait_for(State::is_settled)).await;
         }
-        let (settled, partly) = {
-            let state = states.borrow();
-            (state.is_settled(), matches!(*state, State::Exhausted { .. }))
-        };
+        let settled = states.borrow().is_settled();
         match self.watcher.barrier(self.barrier).await {
-            Barrier::NoEvents => Seen::OpenFiles,
-            Barrier::Seen if partly => Seen::OpenFiles,
             Barrier::Seen if settled => Seen::All,
+            Barrier::NoEvents => Seen::OpenFiles,
             Barrier::Seen | Barrier::TimedOut => Seen::Perhaps,
         }
     }

@@ -18,6 +18,7 @@ use tokio::{
 
 use crate::registry::Entry;
 
+pub use super::state::{Budget, State};
 use super::{
     event::{Event, Events},
     ground::Ground,
@@ -27,48 +28,13 @@ use super::{
     stop::stop,
 };
 
-/// What an instance is doing.
-#[derive(Debug, Clone)]
-pub enum State {
-    /// Not started yet, or stopped on purpose.
-    Stopped,
-    Starting {
-        since: Instant,
-    },
-    Running(Arc<Session>),
-    /// The last start failed, or the process died.
-    Failed(Shortfall),
-    /// Failed so often that it is not tried again before the window has passed or somebody restarts it.
-    Broken(Shortfall),
-}
-
-impl State {
-    /// The word for it.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Stopped => "stopped",
-            Self::Starting { .. } => "starting",
-            Self::Running(_) => "running",
-            Self::Failed(_) => "failed",
-            Self::Broken(_) => "broken",
-        }
-    }
-}
-
-/// How often a server may be started again.
-#[derive(Debug, Clone, Copy)]
-pub struct Budget {
-    pub restarts: usize,
-    pub window: Duration,
-}
-
 enum Command {
     Ensure(oneshot::Sender<Result<Arc<Session>, Shortfall>>),
     Stop(oneshot::Sender<()>),
     /// Stop, forget all failures.
     Reset(oneshot::Sender<()>),
     /// Stop the session of this number, if it still runs: it is not to be used any more.
-    Retire(u64, oneshot::Sender<()>),
+    Retire(u64, &'static str, oneshot::Sender<()>),
 }
 
 /// A handle to the actor.
@@ -80,6 +46,10 @@ pub struct Instance {
     state: watch::Receiver<State>,
     starts: Arc<AtomicU64>,
 }
+
+/// Why sessions are not used any more.
+const OUTRUN: &str = "more had changed than it could be told";
+pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
 
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
@@ -173,11 +143,20 @@ impl Instance {
                 Err(Shortfall::Outrun) if again => {
                     again = false;
                     // Of several callers that find this out, only the first one ends a session.
-                    let _ = timeout(question.left(), self.tell(|done| Command::Retire(session.number, done))).await;
+                    let _ = timeout(question.left(), self.retire(&session, OUTRUN)).await;
+                }
+                Err(gone @ Shortfall::Homeless(_)) => {
+                    let _ = timeout(question.left(), self.retire(&session, HOMELESS)).await;
+                    return Err(gone);
                 }
                 other => return other,
             }
         }
+    }
+
+    /// Stops a session that is not to be used any more, if it still runs.
+    pub(super) async fn retire(&self, session: &Session, cause: &'static str) {
+        self.tell(|done| Command::Retire(session.number, cause, done)).await;
     }
 
     /// Stops the process, if any, politely and then by force.
@@ -237,9 +216,9 @@ impl Actor {
                         self.last_failure = None;
                         let _ = done.send(());
                     }
-                    Some(Command::Retire(number, done)) => {
+                    Some(Command::Retire(number, cause, done)) => {
                         if session.as_ref().is_some_and(|session| session.number == number) {
-                            self.halt("more had changed than it could be told").await;
+                            self.halt(cause).await;
                             // No fault of the server's: it costs it nothing of its budget.
                             self.attempts.pop_back();
                         }
@@ -292,7 +271,7 @@ impl Actor {
                             break Err(Shortfall::NotStarted { reason: "it was stopped while it started".into(), stderr: Vec::new(), hint: None });
                         }
                         // The one to be retired is gone already: this start is its successor's.
-                        Some(Command::Retire(_, done)) => {
+                        Some(Command::Retire(_, _, done)) => {
                             let _ = done.send(());
                         }
                         None => {
@@ -310,7 +289,10 @@ impl Actor {
                 // What was never spawned costs nothing to look for again.
                 if matches!(
                     shortfall,
-                    Shortfall::NotInstalled { .. } | Shortfall::Untrusted(_) | Shortfall::Definition(_)
+                    Shortfall::NotInstalled { .. }
+                        | Shortfall::Untrusted(_)
+                        | Shortfall::Definition(_)
+                        | Shortfall::Homeless(_)
                 ) || !stopping.is_empty()
                 {
                     self.attempts.pop_back();

@@ -11,7 +11,7 @@ use super::{
     documents::Nudge,
     ground::Ground,
     query::{Question, Shortfall},
-    session::{Focus, Session, SyncError},
+    session::{Focus, Session},
 };
 
 impl Session {
@@ -54,10 +54,7 @@ impl Session {
     }
 
     fn nudge(&self, ground: &Ground, focus: Focus, nudge: Nudge) -> Result<Focus, Shortfall> {
-        self.tell_again(ground, &focus.path, nudge).map_err(|error| match error {
-            SyncError::Read(error) => Shortfall::File(error.to_string()),
-            SyncError::Closed | SyncError::Overflow => self.died(),
-        })?;
+        self.tell_again(ground, &focus.path, nudge).map_err(|error| self.unsynced(error))?;
         let snapshot = ground.read(&focus.path).map_err(|error| Shortfall::File(error.to_string()))?;
         let path: &Path = &focus.path;
         let sent = self.heard.record().sent.get(path).copied().ok_or(Shortfall::Moved)?;

@@ -9,8 +9,8 @@ use std::{
 use futures::future::join_all;
 use indexmap::IndexMap;
 use tokio::{
-    sync::broadcast,
-    time::{Instant, timeout},
+    sync::{broadcast, watch},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::registry::Entry;
@@ -18,7 +18,7 @@ use crate::registry::Entry;
 use super::{
     event::{Event, Events},
     ground::Ground,
-    instance::{Budget, Instance, State},
+    instance::{Budget, HOMELESS, Instance, State},
     query::{Question, Reply, Shortfall},
     session::Session,
     start::Starter,
@@ -26,6 +26,10 @@ use super::{
 
 /// Events that a slow subscriber may be behind.
 const EVENTS: usize = 256;
+
+/// How often folders are looked at of which nobody tells, and how long after somebody has told.
+const LOOK: Duration = Duration::from_secs(5);
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +62,7 @@ impl Pool {
             events: Events::new(EVENTS),
         });
         tokio::spawn(reap(Arc::downgrade(&pool), limits.idle));
+        tokio::spawn(dispose(Arc::downgrade(&pool), pool.ground.watcher.subscribe()));
         pool
     }
 
@@ -185,6 +190,29 @@ async fn reap(pool: Weak<Pool>, idle: Duration) {
                 tracing::info!(server = %instance.entry.name, "idle: stopping it");
                 instance.stop().await;
             }
+        }
+    }
+}
+
+/// Stops servers whose folder is gone, soon after it went; where nobody tells of that, within a moment.
+async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
+    loop {
+        let told = timeout(LOOK, news.changed()).await;
+        // Many changes at once are looked at once.
+        sleep(MOMENT).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let disposed = pool.all().into_iter().map(|instance| async move {
+            if let State::Running(session) = instance.state()
+                && !session.is_at_home()
+            {
+                instance.retire(&session, HOMELESS).await;
+            }
+        });
+        join_all(disposed).await;
+        // What has no folder has no place in the list, either.
+        pool.lock().retain(|_, instance| instance.is_running() || instance.root.is_dir());
+        if told.is_ok_and(|told| told.is_err()) {
+            return;
         }
     }
 }

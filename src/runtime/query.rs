@@ -24,6 +24,8 @@ pub struct Question {
     /// LSP language id of `file`.
     pub language: String,
     pub query: Query,
+    /// What happened to files before this point is in the answer.
+    pub asked: Instant,
     /// Nothing is waited for past this point.
     pub deadline: Instant,
 }
@@ -242,6 +244,9 @@ pub enum Shortfall {
     Moved,
     #[error("more files changed at once than could be told to it")]
     Outrun,
+    /// The folder that it was to serve.
+    #[error("its folder {} is gone", .0.display())]
+    Homeless(PathBuf),
 }
 
 impl Shortfall {
@@ -253,6 +258,7 @@ impl Shortfall {
             | Self::Definition(_)
             | Self::NotStarted { .. }
             | Self::Broken { .. }
+            | Self::Homeless(_)
             | Self::PoolFull { .. } => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,

@@ -4,27 +4,28 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use serde::Serialize;
-use serde_json::json;
 use tokio::{sync::Semaphore, time::Instant};
 
 use crate::{
     protocol::{
-        self, Connection, FileEvent, Pending, RequestError,
+        self, Connection, Pending, RequestError,
         positions::{Encoding, LineMap},
-        uri::path_to_uri,
     },
     registry::{Entry, Launch},
-    sys::process::Running,
+    sys::{
+        files::{self, Inode},
+        process::Running,
+    },
     workspace::{
         disk::{ReadError, Snapshot},
-        watch::{Change, Kind},
+        watch::dependent,
     },
 };
 
@@ -32,7 +33,7 @@ use super::{
     documents::{Documents, Notice, Nudge, SyncRules, Text},
     ground::{Ground, Seen},
     heard::Heard,
-    query::Shortfall,
+    query::{Query, Question, Shortfall},
     stderr::StderrRing,
     store::Sent,
 };
@@ -44,11 +45,15 @@ pub struct Session {
     pub number: u64,
     pub entry: Arc<Entry>,
     pub root: PathBuf,
+    /// Which folder went by the root's name when it was started.
+    pub(super) home: Inode,
     pub launch: Launch,
     pub wire: Connection,
     pub heard: Arc<Heard>,
     pub encoding: Encoding,
     pub started: Instant,
+    /// The same by the clock that files are stamped with.
+    pub(super) started_ns: i128,
     /// How long spawn and handshake took.
     pub handshake: Duration,
     pub stderr: Arc<StderrRing>,
@@ -85,6 +90,8 @@ pub(super) struct Desk {
     pub seen: u64,
     /// The registrations of this revision are followed by the watcher.
     pub followed: Option<u64>,
+    /// It is being stopped: nothing more is told.
+    pub ending: bool,
 }
 
 /// A file as the server now knows it.
@@ -107,16 +114,16 @@ pub enum SyncError {
     /// More changed on disk than was kept: the server must be started anew to be right.
     #[error("too many files changed at once")]
     Overflow,
+    /// The folder that its root goes by is not there any more, or another one is.
+    #[error("its folder is gone")]
+    Homeless,
+    /// It is being stopped.
+    #[error("it is being stopped")]
+    Ending,
 }
 
 /// Lines of stderr that a message shows.
 pub(super) const STDERR_LINES: usize = 5;
-
-/// LSP `FileChangeType` of a file that is still there.
-const CHANGED: u8 = 2;
-
-/// Files that one `didChangeWatchedFiles` names at the most.
-const WATCHED_BATCH: usize = 2_000;
 
 impl Session {
     /// Tells the server everything that has changed on disk, and opens `focus`, before a request. Reads the disk under
@@ -134,12 +141,20 @@ impl Session {
     /// # Errors
     /// As [`Session::sync`], of any of the files: nothing has been told then.
     pub fn sync_all(&self, ground: &Ground, focuses: &[(&Path, &str)]) -> Result<Vec<Focus>, SyncError> {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut desk = self.desk();
+        if desk.ending {
+            return Err(SyncError::Ending);
+        }
+        // A process stays in the folder that it was started in, wherever that goes: it resolves relative paths there, and
+        // node fails to start anything once that is gone.
+        if !self.is_at_home() {
+            return Err(SyncError::Homeless);
+        }
         let changes = ground.watcher.since(desk.seen);
         if changes.overflow {
             return Err(SyncError::Overflow);
         }
-        if changes.events.iter().any(|change| self.is_among(&self.restarts, &change.path)) {
+        if changes.events.iter().any(|change| self.asks_for_restart(&change.path)) {
             return Err(SyncError::Overflow);
         }
         let unasked = self.unasked(&changes.events)?;
@@ -182,7 +197,9 @@ impl Session {
             self.show_backdated(ground, &changes.events, &mut desk.documents, &mut notices);
         }
         let watched = self.watched(&changes.events);
-        let elsewhere = !watched.is_empty() || self.concerned(&changes.events);
+        // Other dependencies: what was said before does not stand, told or not.
+        let installed = changes.events.iter().any(|change| self.depends_on(&change.path));
+        let elsewhere = !watched.is_empty() || installed || self.concerned(&changes.events);
         let texts = notices.iter().any(|notice| matches!(notice, Notice::Change { .. } | Notice::Close { .. }));
         let in_steps = !watched.is_empty() && texts;
         before_the_last(&mut desk.documents, &notices, now);
@@ -200,26 +217,37 @@ impl Session {
 
     /// Whether a file is on disk as the server was told of it.
     pub(super) fn as_told(&self, ground: &Ground, path: &Path) -> bool {
-        let told = self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.hash(path);
+        let told = self.desk().documents.hash(path);
         ground.read(path).is_ok_and(|snapshot| told.is_none_or(|told| told == snapshot.hash))
     }
 
-    /// Waits until everything that the file system has reported is seen, in ignored folders too where the server or
-    /// its definition wants to hear of them.
-    pub(super) async fn caught_up_with_disk(&self, ground: &Ground) -> Seen {
-        let folders = self.unfollowed(ground);
-        if !folders.is_empty() {
-            let watcher = ground.watcher.clone();
-            // Looking through a folder blocks.
-            let looking = move || folders.iter().for_each(|folder| _ = watcher.also(folder));
-            _ = tokio::task::spawn_blocking(looking).await;
+    /// Waits until everything that the file system had reported when the question was asked is seen, in ignored folders
+    /// too where the server or its definition wants to hear of them.
+    pub(super) async fn caught_up_with_disk(&self, ground: &Ground, question: &Question) -> Seen {
+        self.follow_wishes(ground).await;
+        // A server that was started for this question has read the files after it, and an outline is about one text alone,
+        // which is compared with the disk anyway: neither has to wait for what may have happened elsewhere.
+        let alone = self.started >= question.asked || question.query == Query::Outline;
+        if alone && !ground.watcher.is_watching() {
+            return Seen::All;
         }
         ground.barrier().await
     }
 
+    /// Watches what the server and its definition want to hear of although git ignores it.
+    pub(super) async fn follow_wishes(&self, ground: &Ground) {
+        let folders = self.unfollowed(ground);
+        if !folders.is_empty() {
+            let (watcher, since) = (ground.watcher.clone(), self.started_ns);
+            // Looking through a folder blocks.
+            let looking = move || folders.iter().for_each(|folder| _ = watcher.also(folder, since));
+            _ = tokio::task::spawn_blocking(looking).await;
+        }
+    }
+
     /// Folders that are to be watched although git ignores them, and are not yet.
     fn unfollowed(&self, ground: &Ground) -> Vec<PathBuf> {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut desk = self.desk();
         let record = self.heard.record();
         let revision = record.effective.revision();
         if desk.followed == Some(revision) {
@@ -229,11 +257,43 @@ impl Session {
         let registered = record.effective.watches().map(protocol::Watch::prefix);
         let defined = self.entry.def.watch.paths.iter().map(PathBuf::from);
         let mut folders: Vec<PathBuf> = registered.chain(defined).map(|folder| self.root.join(folder)).collect();
-        folders
-            .retain(|folder| *folder != self.root && folder.starts_with(&self.root) && !ground.watcher.covers(folder));
+        folders.retain(|folder| *folder != self.root && !ground.watcher.covers(&folder.join("any")));
         folders.sort_unstable();
         folders.dedup();
         folders
+    }
+
+    /// Whether the same folder as at its start goes by the name of its root.
+    pub(super) fn is_at_home(&self) -> bool {
+        files::inode(&self.root) == Some(self.home)
+    }
+
+    /// Whether the definition wants a new start after a change of this file; installed packages may lie above the root.
+    fn asks_for_restart(&self, path: &Path) -> bool {
+        let above = || dependent(path).filter(|project| self.root.starts_with(project));
+        let installed = || above().and_then(|project| path.strip_prefix(project).ok());
+        self.is_among(&self.restarts, path)
+            || !self.restarts.is_empty() && installed().is_some_and(|path| self.restarts.is_match(path))
+    }
+
+    /// Whether a change tells that the dependencies of this project, or of one around or inside it, have changed.
+    fn depends_on(&self, path: &Path) -> bool {
+        dependent(path).is_some_and(|project| project.starts_with(&self.root) || self.root.starts_with(project))
+    }
+
+    /// Keeps a file open while a question about it is on its way, whatever else has to be opened meanwhile.
+    pub(super) fn pin(&self, path: &Path) -> Pin<'_> {
+        self.desk().documents.pin(path);
+        Pin { session: self, path: path.to_owned() }
+    }
+
+    /// Nothing more is told from now on.
+    pub(super) fn end(&self) {
+        self.desk().ending = true;
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells a text again that the server knows already, so that it looks again.
@@ -241,7 +301,7 @@ impl Session {
     /// # Errors
     /// When the server is gone.
     pub(super) fn tell_again(&self, ground: &Ground, path: &Path, nudge: Nudge) -> Result<(), SyncError> {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut desk = self.desk();
         // Read under the lock: an older text must not be told after a newer one.
         let snapshot = ground.read(path)?;
         let now = Instant::now();
@@ -268,116 +328,6 @@ impl Session {
             save: sync.save.is_some(),
             save_text: sync.save.is_some_and(|save| save.include_text),
         }
-    }
-
-    /// Puts what is about to be told into the record, before it is told: whatever arrives meanwhile is measured by it.
-    fn note_sent(
-        &self,
-        notices: &[Notice],
-        elsewhere: bool,
-        in_steps: bool,
-        documents: &Documents,
-        now: Instant,
-    ) -> u64 {
-        let mut record = self.heard.record();
-        for notice in notices {
-            match notice {
-                Notice::Open { path, .. } | Notice::Change { path, .. } => {
-                    if let Some(sent) = documents.told(path) {
-                        record.sent.insert(path.clone(), sent);
-                        record.store.tell(path, sent.at);
-                    }
-                    if matches!(notice, Notice::Open { .. }) {
-                        record.opened.insert(path.clone());
-                    }
-                }
-                Notice::Close { path } => {
-                    record.opened.remove(path);
-                    record.sent.remove(path);
-                    record.store.forget(path);
-                }
-                Notice::Save { .. } => {}
-            }
-        }
-        if elsewhere {
-            record.elsewhere_at = Some(now);
-        }
-        if elsewhere || !notices.is_empty() {
-            record.epoch += 1;
-            record.epoch_at = now;
-            record.store.changed_elsewhere(now, in_steps);
-        }
-        record.epoch
-    }
-
-    /// Whether a path below the root is one of these.
-    fn is_among(&self, globs: &globset::GlobSet, path: &Path) -> bool {
-        !globs.is_empty() && path.strip_prefix(&self.root).is_ok_and(|path| globs.is_match(path))
-    }
-
-    /// The changes that this server has asked to hear of.
-    fn watched(&self, events: &[Change]) -> Vec<(String, u8)> {
-        if events.is_empty() {
-            return Vec::new();
-        }
-        let mut record = self.heard.record();
-        let roots = [&self.root];
-        let wanted: Vec<_> = events
-            .iter()
-            .filter_map(|change| {
-                let (event, kind) = match change.kind {
-                    Kind::Created => (FileEvent::Created, 1),
-                    Kind::Changed => (FileEvent::Changed, CHANGED),
-                    Kind::Deleted => (FileEvent::Deleted, 3),
-                };
-                let wanted =
-                    record.effective.wants(&change.path, event, &roots) || self.is_among(&self.listens, &change.path);
-                wanted.then(|| (change, path_to_uri(&change.path), kind))
-            })
-            .collect();
-        let now = Instant::now();
-        for (change, _, kind) in &wanted {
-            if *kind != CHANGED {
-                record.readiness.came_or_went(&change.path, now);
-            }
-        }
-        wanted.into_iter().map(|(_, uri, kind)| (uri, kind)).collect()
-    }
-
-    fn tell(&self, watched: &[(String, u8)], notices: &[Notice]) -> Result<(), SyncError> {
-        for batch in watched.chunks(WATCHED_BATCH) {
-            let changes: Vec<_> = batch.iter().map(|(uri, kind)| json!({"uri": uri, "type": kind})).collect();
-            self.notify("workspace/didChangeWatchedFiles", &json!({"changes": changes}))?;
-        }
-        for notice in notices {
-            match notice {
-                Notice::Open { path, language, version, text } => {
-                    let document =
-                        OpenDocument { uri: path_to_uri(path), language_id: language, version: *version, text };
-                    self.notify("textDocument/didOpen", &Opened { text_document: document })?;
-                }
-                Notice::Change { path, version, text } => {
-                    // A change without range is the whole text, for both kinds of synchronisation.
-                    let text_document = Versioned { uri: path_to_uri(path), version: *version };
-                    self.notify(
-                        "textDocument/didChange",
-                        &Changed { text_document, content_changes: [Whole { text }] },
-                    )?;
-                }
-                Notice::Save { path, text } => {
-                    let text_document = Identified { uri: path_to_uri(path) };
-                    self.notify("textDocument/didSave", &Saved { text_document, text: text.as_deref() })?;
-                }
-                Notice::Close { path } => {
-                    self.notify("textDocument/didClose", &json!({"textDocument": {"uri": path_to_uri(path)}}))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), SyncError> {
-        self.wire.notify(method, params).map_err(|_| SyncError::Closed)
     }
 
     /// Enqueues a request; it is on its way before the returned future is first polled.
@@ -407,7 +357,7 @@ impl Session {
 
     /// Open documents.
     pub fn open_documents(&self) -> usize {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.count()
+        self.desk().documents.count()
     }
 
     /// When it was last asked something.
@@ -451,52 +401,19 @@ fn before_the_last(documents: &mut Documents, notices: &[Notice], now: Instant) 
     }
 }
 
+/// A question's claim on an open file.
+#[derive(Debug)]
+pub(super) struct Pin<'a> {
+    session: &'a Session,
+    path: PathBuf,
+}
+
+impl Drop for Pin<'_> {
+    fn drop(&mut self) {
+        self.session.desk().documents.unpin(&self.path);
+    }
+}
+
 fn text_of(snapshot: &Snapshot) -> Text {
     Text { text: snapshot.text.clone(), hash: snapshot.hash, serial: snapshot.serial }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Opened<'a> {
-    text_document: OpenDocument<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OpenDocument<'a> {
-    uri: String,
-    language_id: &'a str,
-    version: i32,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Changed<'a> {
-    text_document: Versioned,
-    content_changes: [Whole<'a>; 1],
-}
-
-#[derive(Serialize)]
-struct Versioned {
-    uri: String,
-    version: i32,
-}
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Saved<'a> {
-    text_document: Identified,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Identified {
-    uri: String,
 }

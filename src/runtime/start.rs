@@ -22,10 +22,14 @@ use tokio::{
 use crate::{
     protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities, uri::path_to_uri},
     registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
-    sys::process::{self, Running, Spawn},
+    sys::{
+        files,
+        process::{self, Running, Spawn},
+    },
 };
 
 use super::{
+    background,
     documents::Documents,
     event::Events,
     ground::Ground,
@@ -67,6 +71,8 @@ pub(super) async fn start(
     events: &Events,
 ) -> Result<Arc<Session>, Shortfall> {
     let began = Instant::now();
+    let started_ns = files::now_ns();
+    let home = files::inode(root).ok_or_else(|| Shortfall::Homeless(root.to_owned()))?;
     let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let listens = globs("watch.files", &entry.def.watch.files)?;
@@ -134,15 +140,17 @@ pub(super) async fn start(
         wire.notify("workspace/didChangeConfiguration", &json!({"settings": launch.settings.tree()})).map_err(died)?;
     }
     let diagnostics = &entry.def.diagnostics;
-    Ok(Arc::new(Session {
+    let session = Arc::new(Session {
         number: SESSIONS.fetch_add(1, Ordering::Relaxed),
         entry: entry.clone(),
         root: root.to_owned(),
+        home,
         launch,
         wire,
         heard,
         encoding,
         started: began,
+        started_ns,
         handshake: began.elapsed(),
         stderr,
         process,
@@ -153,12 +161,15 @@ pub(super) async fn start(
         },
         listens,
         restarts,
-        desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None }),
+        desk: Mutex::new(Desk { documents: Documents::new(starter.documents), seen, followed: None, ending: false }),
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
-        gate: Semaphore::new((starter.pending * 3 / 4).max(1)),
-    }))
+        // Each question keeps its file open.
+        gate: Semaphore::new((starter.pending * 3 / 4).min(starter.documents).max(1)),
+    });
+    background::follow(&session, &starter.ground);
+    Ok(session)
 }
 
 fn launch_shortfall(error: LaunchError) -> Shortfall {

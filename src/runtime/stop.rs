@@ -24,6 +24,7 @@ impl Session {
 
 /// Stops a session within `total`; with no time at all it is killed.
 pub(super) async fn stop(session: &Arc<Session>, total: Duration) {
+    session.end();
     if !total.is_zero() && !session.wire.is_closed() {
         // Servers differ on whether null parameters are an error here: none at all are right for all of them.
         if let Ok(pending) = session.wire.request("shutdown", &(), total.mul_f32(ASK)) {

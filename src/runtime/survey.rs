@@ -36,7 +36,7 @@ impl Session {
     /// that another of its sources may know more of, are left out: that it is silent about them proves nothing.
     pub(super) async fn survey(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
         self.wait_ready(question.left() / 2).await;
-        let seen = self.caught_up_with_disk(ground).await;
+        let seen = self.caught_up_with_disk(ground, question).await;
         self.sync_or_why(ground, question)?;
         let providers = match self.entry.def.diagnostics.mode {
             DiagnosticMode::Push => Vec::new(),
@@ -123,10 +123,11 @@ impl Pool {
         let left = deadline.saturating_duration_since(Instant::now());
         let session = self.session(entry, root, left).await?;
         let _hold = session.hold();
-        session.caught_up_with_disk(self.ground()).await;
+        session.follow_wishes(self.ground()).await;
+        self.ground().barrier().await;
         match session.sync_all(self.ground(), files) {
             // What ails a file, or a session that is to be replaced, shows again where the file is asked about.
-            Ok(_) | Err(SyncError::Read(_) | SyncError::Overflow) => Ok(()),
+            Ok(_) | Err(SyncError::Read(_) | SyncError::Overflow | SyncError::Homeless | SyncError::Ending) => Ok(()),
             Err(SyncError::Closed) => {
                 session.settle_death().await;
                 Err(session.died())
@@ -141,7 +142,7 @@ impl Pool {
     pub async fn survey(&self, entry: &Arc<Entry>, root: &Path, longest: Duration) -> Result<Reply, Shortfall> {
         let deadline = Instant::now() + longest;
         let query = Query::ProjectDiagnostics;
-        let question = Question { file: None, language: String::new(), query, deadline };
+        let question = Question { file: None, language: String::new(), query, asked: Instant::now(), deadline };
         let asked = self.ask(entry, root, &question);
         timeout(longest, asked).await.unwrap_or(Err(Shortfall::Unanswered { after: longest }))
     }

@@ -31,6 +31,22 @@ pub fn identity(metadata: &Metadata) -> Identity {
     }
 }
 
+/// Which folder goes by a name. Numbers are given out again; when it was made tells then, where that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inode {
+    dev: u64,
+    ino: u64,
+    born: Option<std::time::SystemTime>,
+}
+
+/// Which folder goes by this name; none if there is no folder.
+#[must_use]
+pub fn inode(folder: &Path) -> Option<Inode> {
+    let metadata = fs::symlink_metadata(folder).ok().filter(Metadata::is_dir)?;
+    let Identity { dev, ino, .. } = identity(&metadata);
+    Some(Inode { dev, ino, born: metadata.created().ok() })
+}
+
 /// Nanoseconds since the epoch, to compare with [`Identity`].
 #[must_use]
 pub fn now_ns() -> i128 {

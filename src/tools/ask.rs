@@ -41,7 +41,8 @@ impl Ask<'_> {
 
     /// A question about a file.
     pub(super) fn question(&self, file: &File, query: Query) -> Question {
-        Question { file: Some(file.path.clone()), language: file.language.clone(), query, deadline: self.deadline }
+        let (path, language) = (file.path.clone(), file.language.clone());
+        Question { file: Some(path), language, query, asked: Instant::now(), deadline: self.deadline }
     }
 
     /// Asks one definition about a file, telling meanwhile how far it is.

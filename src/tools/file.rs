@@ -72,6 +72,11 @@ impl Engine {
     }
 }
 
+/// A folder of the workspace is gone, and its servers with it.
+pub(super) fn root_gone(what: String) -> Failure {
+    failure(Code::NotFound, what, "its servers were stopped; they start again when it is there again")
+}
+
 impl Ask<'_> {
     /// The file that an argument names.
     ///
@@ -90,6 +95,7 @@ impl Ask<'_> {
                 PathError::NotFound { .. } => {
                     failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
                 }
+                PathError::RootGone { .. } => root_gone(what),
                 PathError::IsDirectory { .. } => failure(Code::Invalid, what, "give the path of a file"),
                 PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
             }

@@ -4,16 +4,18 @@
 use std::{path::PathBuf, sync::Arc};
 
 use futures::future::join_all;
+use tokio::time::Instant;
 
 use crate::{
     protocol::{positions::Encoding, types::SymbolHit},
     registry::{Capability, Entry, Role},
     runtime::query::{Answer, Query, Question, Reply},
+    workspace::roots::PathError,
 };
 
 use super::{
     ask::{Ask, Heard},
-    file::failure,
+    file::{failure, root_gone},
     outcome::{Code, Failure, ServerVerdict, Verdict},
     short::only_report,
 };
@@ -43,6 +45,10 @@ impl Ask<'_> {
             if !entries.is_empty() && entries.iter().all(|entry| entry.def.role == Role::Linter) {
                 return Err(only_report(self, &entries.iter().collect::<Vec<_>>()));
             }
+            let roots = &self.engine.ground.roots;
+            if let Some(gone) = roots.all().iter().find(|root| !root.path.is_dir()) {
+                return Err(root_gone(PathError::RootGone(gone.path.clone()).to_string()));
+            }
             let next = "give file_path, or put a project below the root that langport was started with";
             return Err(failure(Code::Unavailable, "no bound language server speaks a language of this project", next));
         }
@@ -52,6 +58,7 @@ impl Ask<'_> {
                 file: Some(file.clone()),
                 language: language.clone(),
                 query: Query::Symbols { query: query.to_owned() },
+                asked: Instant::now(),
                 deadline: self.deadline,
             };
             async move { self.ask(entry, root, &question).await }

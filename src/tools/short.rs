@@ -107,6 +107,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::Died { .. } => "ask again: it is started anew".into(),
         Shortfall::File(_) => "check the file".into(),
         Shortfall::Moved | Shortfall::Outrun => "ask again".into(),
+        Shortfall::Homeless(_) => "ask again when it is there again".into(),
     }
 }
 

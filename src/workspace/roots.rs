@@ -35,6 +35,8 @@ pub enum PathError {
     OutsideWorkspace(PathBuf),
     #[error("{path} does not exist", path = .0.display())]
     NotFound(PathBuf),
+    #[error("the folder of the workspace is gone: {path}", path = .0.display())]
+    RootGone(PathBuf),
     #[error("{path} is a folder", path = .0.display())]
     IsDirectory(PathBuf),
     /// The path as it was given, and why it is none.
@@ -153,7 +155,11 @@ impl Roots {
         let (settled, exists) = settle(path).map_err(|_| PathError::NotFound(path.to_owned()))?;
         // Before existence: whether something exists outside is nobody's business.
         let Some(root) = self.innermost(&settled) else { return Err(PathError::OutsideWorkspace(settled)) };
-        if exists { Ok(Located { path: settled, root }) } else { Err(PathError::NotFound(settled)) }
+        if exists {
+            return Ok(Located { path: settled, root });
+        }
+        let top = &self.roots[root].path;
+        Err(if top.is_dir() { PathError::NotFound(settled) } else { PathError::RootGone(top.clone()) })
     }
 
     /// Absolute readings of what was given, the plainest first.

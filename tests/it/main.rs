@@ -22,7 +22,9 @@ macro_rules! trials {
 mod clients;
 mod diagnostics;
 mod doctor;
+mod documents;
 mod ending;
+mod eventless;
 mod everything;
 mod fake;
 mod freshness;
@@ -35,14 +37,17 @@ mod output;
 mod positions;
 mod readme;
 mod real;
+mod replaced;
 mod resources;
 mod roots;
 mod routing;
+mod scale;
 mod selftest;
 mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod watched;
 mod wire;
 
 use libtest_mimic::{Arguments, Trial};
@@ -73,6 +78,11 @@ fn main() {
         marks::trials(),
         everything::trials(),
         freshness::trials(),
+        eventless::trials(),
+        watched::trials(),
+        documents::trials(),
+        replaced::trials(),
+        scale::trials(),
         lifecycle::trials(),
         ending::trials(),
         roots::trials(),
@@ -95,7 +105,7 @@ fn main() {
         std::process::exit(102);
     }
     if conclusion.num_ignored > 0 {
-        for line in real::not_run() {
+        for line in real::not_run().into_iter().chain(eventless::not_run()) {
             eprintln!("{line}");
         }
     }

@@ -1,6 +1,7 @@
 //! The folders that are watched and what their events mean. A new folder is watched first and listed then: what is
 //! made in between is seen by either or both.
 
+mod aside;
 mod look;
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,12 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::inotify::ReadFlags;
 
-use super::Kind;
 use super::facts::REPORTED;
 use super::log::Log;
 use super::names::Names;
 use super::queue::{self, Queue, Raw};
 use super::rules::Rules;
+use super::sweeper::Sweeper;
+use super::{Kind, Top};
 pub(super) use look::{Round, Visit};
 
 /// The state behind the event thread.
@@ -25,17 +27,22 @@ pub(super) struct Engine {
     pub(super) queue: Arc<Queue>,
     log: Arc<Mutex<Log>>,
     rules: Rules,
+    /// Folders where file systems are mounted that report no changes.
+    blind: Vec<PathBuf>,
+    sweeper: Arc<Sweeper>,
+    roots: Arc<[Top]>,
     /// Folders without a watched parent: the roots and the exempt ones.
     tops: Vec<PathBuf>,
     folders: HashMap<i32, Folder>,
     by_path: BTreeMap<Arc<Path>, i32>,
+    /// Folders that are left out, where only the records of installed packages count.
+    records: HashMap<i32, Folder>,
+    records_by_path: BTreeMap<Arc<Path>, i32>,
     max_folders: usize,
     /// Why there are folders that are not watched.
     pub(super) limit: Option<String>,
     /// The kernel has dropped events since we last looked through everything.
     lost: bool,
-    /// A root itself is gone: what comes in its place goes unnoticed.
-    pub(super) root_gone: bool,
     /// Counts the times that everything is looked through.
     round: u32,
     /// Since when changes are looked for, while they are.
@@ -54,18 +61,28 @@ struct Folder {
 }
 
 impl Engine {
-    pub(super) fn new(queue: Arc<Queue>, log: Arc<Mutex<Log>>, roots: &[PathBuf], max_folders: usize) -> Engine {
+    pub(super) fn new(
+        queue: Arc<Queue>,
+        log: Arc<Mutex<Log>>,
+        roots: Arc<[Top]>,
+        sweeper: Arc<Sweeper>,
+        max_folders: usize,
+    ) -> Engine {
         Engine {
             queue,
             log,
             rules: Rules::default(),
-            tops: roots.to_vec(),
+            blind: Vec::new(),
+            sweeper,
+            tops: roots.iter().map(|root| root.path.clone()).collect(),
+            roots,
             folders: HashMap::new(),
             by_path: BTreeMap::new(),
+            records: HashMap::new(),
+            records_by_path: BTreeMap::new(),
             max_folders,
             limit: None,
             lost: false,
-            root_gone: false,
             round: 0,
             unfinished: None,
             complete: false,
@@ -73,8 +90,9 @@ impl Engine {
     }
 
     /// To be called before anything is looked through.
-    pub(super) fn rule(&mut self, rules: Rules) {
+    pub(super) fn rule(&mut self, rules: Rules, blind: Vec<PathBuf>) {
         self.rules = rules;
+        self.blind = blind;
     }
 
     pub(super) fn folders(&self) -> usize {
@@ -85,12 +103,21 @@ impl Engine {
         self.by_path.contains_key(folder)
     }
 
-    /// Watches a folder that the rules leave out, with everything below.
+    /// Watches a folder that the rules leave out, with everything below, and the way to it, should it come later.
     pub(super) fn exempt(&mut self, folder: &Path, start: i128) {
         self.rules.exempt(folder);
-        if !self.watches(folder) {
-            self.tops.push(folder.to_owned());
-            self.enter(folder, Visit::Since(start));
+        if self.watches(folder) {
+            return;
+        }
+        let way: Vec<&Path> = folder.ancestors().take_while(|above| !self.watches(above)).collect();
+        if way.last().is_none_or(|first| first.parent().is_none()) {
+            return;
+        }
+        for step in way.iter().rev() {
+            if !step.is_dir() {
+                return;
+            }
+            self.enter(step, Visit::Since(start));
         }
     }
 
@@ -112,6 +139,11 @@ impl Engine {
                 let path = Arc::clone(&folder.path);
                 self.gone(&path);
             }
+            self.forget_records(event.watch);
+            return;
+        }
+        if self.records.contains_key(&event.watch) {
+            self.record_event(event);
             return;
         }
         let Some(folder) = self.folders.get(&event.watch) else { return };
@@ -135,7 +167,12 @@ impl Engine {
                 self.leave(path, true);
             }
             // One that is watched was found ahead of its event.
-            if !self.watches(path) && !self.rules.leaves_out(path) {
+            if self.watches(path) {
+                return;
+            }
+            if self.rules.leaves_out(path) {
+                self.watch_records(path, Visit::New);
+            } else {
                 self.record(path, Kind::Created, true);
                 self.enter(path, Visit::New);
             }
@@ -154,14 +191,19 @@ impl Engine {
         } else {
             Kind::Changed
         };
-        self.record(&folder.join(name), kind, false);
+        let path = folder.join(name);
+        self.record(&path, kind, false);
+        if flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO | ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
+            self.look_for_link(&path, kind);
+        }
         let written = ReadFlags::CLOSE_WRITE | ReadFlags::MOVED_TO | ReadFlags::DELETE | ReadFlags::MOVED_FROM;
         if Rules::is_source(name) && flags.intersects(written) {
-            self.rules.source(folder, kind != Kind::Deleted);
+            self.rules.rewritten(folder);
             self.enter(folder, Visit::Again);
         } else if Rules::is_marker(name) && kind != Kind::Deleted && self.rules.leaves_out(folder) {
             // It was made before its mark was.
             self.leave(folder, false);
+            self.watch_records(folder, Visit::New);
         }
     }
 
@@ -172,7 +214,8 @@ impl Engine {
         let below = below.take_while(|(path, _)| path.starts_with(folder));
         let watches: Vec<i32> = below.map(|(_, &watch)| watch).collect();
         let known = watches.iter().filter_map(|watch| self.folders.get(watch));
-        if report && known.clone().map(|folder| folder.names.len() + 1).sum::<usize>() <= REPORTED {
+        let whole = || known.clone().map(|folder| folder.names.len() + 1).sum::<usize>() <= REPORTED;
+        if report && (self.tops.iter().any(|top| top == folder) || whole()) {
             for below in known {
                 below.names.iter().for_each(|name| self.record(&below.path.join(name), Kind::Deleted, false));
                 if *below.path != *folder {
@@ -184,6 +227,7 @@ impl Engine {
             self.queue.remove(watch);
             self.forget(watch);
         }
+        self.let_go_of_records(folder);
     }
 
     /// A folder is gone.
@@ -192,9 +236,32 @@ impl Engine {
         self.record(path, Kind::Deleted, true);
     }
 
+    /// A folder without a watched parent is gone. Another one may go by its name already.
     fn top_gone(&mut self, path: &Path) {
         self.gone(path);
-        self.root_gone |= !self.rules.is_exempt(path);
+        self.roots.iter().filter(|root| root.path == path).for_each(Top::lose);
+        self.follow_roots();
+    }
+
+    /// Where another folder goes by a root's name than before, what was in the old one is gone, and what is in the new
+    /// one is new. Nobody is told of a root that comes again: it has to be looked for.
+    pub(super) fn follow_roots(&mut self) {
+        let roots = Arc::clone(&self.roots);
+        for root in roots.iter() {
+            let Some(now) = root.renew() else { continue };
+            if self.watches(&root.path) {
+                self.gone(&root.path);
+            }
+            if now.is_some() {
+                self.record(&root.path, Kind::Created, true);
+                self.enter(&root.path, Visit::New);
+            }
+        }
+    }
+
+    /// Is any root gone?
+    pub(super) fn root_gone(&self) -> bool {
+        self.roots.iter().any(|root| root.folder().is_none())
     }
 
     fn forget(&mut self, watch: i32) {

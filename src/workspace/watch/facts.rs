@@ -3,6 +3,8 @@
 
 use std::fs::Metadata;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 
 use super::Kind;
 use crate::sys::files;
@@ -50,6 +52,37 @@ pub(super) fn without_events(path: &Path) -> Option<String> {
     Some(format!("{} is on {name}, which does not report all changes", path.display()))
 }
 
+/// Folders below the roots where file systems are mounted which do not report all changes, with why.
+#[cfg(target_os = "linux")]
+pub(super) fn mounts_without_events(roots: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let points = table.split(|&byte| byte == b'\n').filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
+    let below = points.map(unescape).filter(|point| roots.iter().any(|root| point.starts_with(root) && point != root));
+    below.filter_map(|point| without_events(&point).map(|why| (point, why))).collect()
+}
+
+/// A path as the kernel prints it: blanks and the like are three octal digits behind a backslash.
+#[cfg(target_os = "linux")]
+fn unescape(text: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.first_chunk::<3>().filter(|digits| first == b'\\' && digits.iter().all(u8::is_ascii_digit));
+        match digits {
+            Some(digits) => {
+                bytes.push(digits.iter().fold(0_u8, |byte, digit| byte.wrapping_mul(8).wrapping_add(digit - b'0')));
+                rest = &after[3..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+}
+
 /// Why changes below `path` do not all come through this kernel, if so.
 #[cfg(target_os = "macos")]
 pub(super) fn without_events(path: &Path) -> Option<String> {
@@ -63,4 +96,16 @@ pub(super) fn without_events(path: &Path) -> Option<String> {
 pub(super) fn without_events(_: &Path) -> Option<String> {
     // `notify` drops what does not fit into its buffer of 16 KiB without a word.
     cfg!(windows).then(|| "changes can get lost without notice on this system".to_owned())
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_as_the_kernel_prints_them() {
+        assert_eq!(unescape(b"/a\\040b\\134c"), Path::new("/a b\\c"));
+        assert_eq!(unescape(b"/plain\\04"), Path::new("/plain\\04"));
+    }
 }

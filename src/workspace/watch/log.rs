@@ -2,9 +2,10 @@
 //! became of it since then.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::links::Links;
 use super::{Change, Changes, Kind};
 
 /// The most records that are kept: about 3 MiB of them.
@@ -23,6 +24,7 @@ pub(super) struct Log {
     records: BTreeMap<u64, Record>,
     /// The newest record of each path.
     newest: HashMap<Arc<Path>, u64>,
+    links: Links,
 }
 
 #[derive(Debug, Clone)]
@@ -34,7 +36,15 @@ struct Record {
 
 impl Log {
     pub(super) fn new(capacity: usize) -> Log {
-        Log { capacity, head: 0, handed: 0, floor: 0, records: BTreeMap::new(), newest: HashMap::new() }
+        Log {
+            capacity,
+            head: 0,
+            handed: 0,
+            floor: 0,
+            records: BTreeMap::new(),
+            newest: HashMap::new(),
+            links: Links::default(),
+        }
     }
 
     /// The newest position, which a reader now holds.
@@ -47,7 +57,36 @@ impl Log {
         self.head
     }
 
+    /// Notes what happened to a path, under each of its names.
     pub(super) fn record(&mut self, path: &Path, kind: Kind, folder: bool) {
+        self.note(path, kind, folder);
+        for spelt in self.links.spellings(path) {
+            self.note(&spelt, kind, folder);
+        }
+    }
+
+    /// Notes that `link` leads to this folder; true if that is new. What became of the folder before counts, too.
+    pub(super) fn link(&mut self, link: &Path, folder: &Path) -> bool {
+        let new = self.links.add(link, folder);
+        if new {
+            let below =
+                self.records.values().filter(|record| record.path.starts_with(folder) && *record.path != *folder);
+            for record in below.cloned().collect::<Vec<_>>() {
+                if let Ok(rest) = record.path.strip_prefix(folder) {
+                    self.note(&link.join(rest), record.kind, record.folder);
+                }
+            }
+        }
+        new
+    }
+
+    /// The link is gone: where it led to.
+    pub(super) fn unlink(&mut self, link: &Path) -> Option<PathBuf> {
+        self.links.remove(link)
+    }
+
+    /// Notes what happened to a path under this name alone.
+    pub(super) fn note(&mut self, path: &Path, kind: Kind, folder: bool) {
         let (path, kind) = match self.newest.get_key_value(path).map(|(path, &seq)| (Arc::clone(path), seq)) {
             None => (Arc::from(path), kind),
             Some((path, seq)) => {

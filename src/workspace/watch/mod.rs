@@ -1,10 +1,11 @@
 //! What changed in the workspace, whoever changed it: a bounded log of changes, and a barrier which proves that
-//! everything that had happened is in it. Where there are no events that can be relied upon, callers look for
-//! themselves.
+//! everything that had happened is in it. Where there are no events that can be relied upon, all files are compared
+//! with what they were.
 
 #[cfg(target_os = "linux")]
 mod engine;
 mod facts;
+mod links;
 mod log;
 mod names;
 mod portable;
@@ -14,20 +15,27 @@ mod rules;
 #[cfg(target_os = "linux")]
 mod service;
 mod source;
+mod stamps;
+mod sweep;
+mod sweeper;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use crate::sys::files::{self, Inode};
 use crate::workspace::roots::Roots;
 use log::Log;
 pub use source::Source;
 use source::{Events, Feed};
+pub use stamps::dependent;
+use sweep::Begin;
+use sweeper::Sweeper;
 
 /// What became of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,9 +72,9 @@ pub struct Changes {
 pub enum Barrier {
     /// Everything that had happened when it was asked for is in the log.
     Seen,
-    /// It could not be shown in the time allowed: look at the files.
+    /// It could not be shown in the time allowed.
     TimedOut,
-    /// There are no events, not of everything, or not yet: look at the files.
+    /// There are no events, or not of everything, and comparing all files took too long.
     NoEvents,
 }
 
@@ -91,18 +99,21 @@ pub enum State {
 }
 
 impl State {
-    /// How it stands when everything has been looked through.
     /// Whether the watch stands, or cannot.
+    #[must_use]
     pub fn is_settled(&self) -> bool {
         !matches!(self, State::SettingUp { .. })
     }
 
+    /// How it stands when everything has been looked through.
     fn settled(folders: usize, blind: Option<&String>, root_gone: bool, limit: Option<&String>) -> State {
-        match (blind, limit) {
-            (Some(why), _) => State::NoEvents { why: why.clone() },
-            (None, _) if root_gone => State::NoEvents { why: "a root of the workspace is gone".to_owned() },
-            (None, Some(why)) => State::Exhausted { folders, why: why.clone() },
-            (None, None) => State::Watching { folders },
+        match blind.or(limit) {
+            Some(why) if folders == 0 => State::NoEvents { why: why.clone() },
+            Some(why) => State::Exhausted { folders, why: why.clone() },
+            None if root_gone && folders == 0 => {
+                State::NoEvents { why: "the folder of the workspace is gone".to_owned() }
+            }
+            None => State::Watching { folders },
         }
     }
 }
@@ -144,29 +155,64 @@ pub struct Watcher {
     log: Arc<Mutex<Log>>,
     head: watch::Sender<u64>,
     state: watch::Sender<State>,
-    roots: Vec<PathBuf>,
+    roots: Arc<[Top]>,
     events: Events,
+    sweeper: Arc<Sweeper>,
+}
+
+/// A root, and which folder goes by its name.
+#[derive(Debug)]
+struct Top {
+    path: PathBuf,
+    folder: Mutex<Option<Inode>>,
 }
 
 impl Watcher {
     /// Starts to watch. Returns at once: the folders are looked through in the background.
     #[must_use]
     pub fn start(roots: &Roots, options: &Options) -> Arc<Watcher> {
+        let began = files::now_ns() - facts::TICK_NS;
         let roots: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
         let log = Arc::new(Mutex::new(Log::new(log::RECORDS)));
         let (head, state) = (watch::Sender::new(0), watch::Sender::new(State::SettingUp { folders: 0 }));
-        let feed = Feed { log: Arc::clone(&log), head: head.clone(), state: state.clone() };
+        let sweeper = Arc::new(Sweeper::new(Arc::clone(&log), head.clone(), &roots, &options.ignore));
+        let tops = roots.iter().map(|path| Top { path: path.clone(), folder: Mutex::new(files::inode(path)) });
+        let tops: Arc<[Top]> = tops.collect();
+        let feed = Feed {
+            log: Arc::clone(&log),
+            head: head.clone(),
+            state: state.clone(),
+            tops: Arc::clone(&tops),
+            sweeper: Arc::clone(&sweeper),
+        };
         let events = Events::start(&roots, options, feed).unwrap_or_else(|why| {
+            roots.iter().for_each(|root| sweeper.cover(root, Begin::Since(began), true));
             state.send_replace(State::NoEvents { why });
             Events::None
         });
-        Arc::new(Watcher { log, head, state, roots, events })
+        Arc::new(Watcher { log, head, state, roots: tops, events, sweeper })
     }
 
     /// Waits until everything that has happened so far is in the log. Callers at the same time share the wait. After
-    /// the kernel has dropped events, it also waits for the look through all folders that makes it good.
+    /// the kernel has dropped events, it also waits for the look through all folders that makes it good; where no events
+    /// come from, for a look at all files there. Another folder by the name of a root than before is followed.
     pub async fn barrier(&self, deadline: Duration) -> Barrier {
-        self.events.barrier(deadline).await
+        let began = Instant::now();
+        let renewed = self.roots.iter().any(Top::is_renewed);
+        let seen = self.events.barrier(deadline, renewed).await;
+        if seen == Barrier::TimedOut {
+            return seen;
+        }
+        if !self.sweeper.is_needed() {
+            // Without any root there is nothing to see.
+            return Barrier::Seen;
+        }
+        if !self.state.borrow().is_settled() {
+            // What has to be compared is not known yet.
+            return Barrier::TimedOut;
+        }
+        let left = deadline.saturating_sub(began.elapsed());
+        if self.sweeper.barrier(left).await { Barrier::Seen } else { Barrier::NoEvents }
     }
 
     /// The newest position: what happened before it is of no interest to who begins now.
@@ -192,6 +238,12 @@ impl Watcher {
         self.state.borrow().clone()
     }
 
+    /// Is every file watched?
+    #[must_use]
+    pub fn is_watching(&self) -> bool {
+        matches!(*self.state.borrow(), State::Watching { .. })
+    }
+
     /// Tells whenever the state changes.
     #[must_use]
     pub fn states(&self) -> watch::Receiver<State> {
@@ -204,13 +256,45 @@ impl Watcher {
         self.events.covers(path)
     }
 
-    /// Watches an ignored folder too, with everything below it. False outside the roots, and if there is no such
-    /// folder. Looks through it: for a thread that may block.
-    pub fn also(&self, folder: &Path) -> bool {
-        self.roots.iter().any(|root| folder.starts_with(root)) && self.events.exempt(folder)
+    /// Watches an ignored folder too, with everything below it; what has changed there since a point in time (in
+    /// nanoseconds, as files have it) is reported. False outside the roots, and if there is no such folder. Looks through
+    /// it: for a thread that may block.
+    pub fn also(&self, folder: &Path, since: i128) -> bool {
+        if !self.roots.iter().any(|root| folder.starts_with(&root.path)) {
+            return false;
+        }
+        let since = since - facts::TICK_NS;
+        let watched = self.events.exempt(folder, since);
+        if matches!(*self.state.borrow(), State::NoEvents { .. }) {
+            self.sweeper.exempt(folder, Begin::Since(since));
+        }
+        watched
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Top {
+    fn folder(&self) -> MutexGuard<'_, Option<Inode>> {
+        self.folder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_renewed(&self) -> bool {
+        let known = *self.folder();
+        files::inode(&self.path) != known
+    }
+
+    /// Says that it is gone, whatever goes by its name now.
+    fn lose(&self) {
+        *self.folder() = None;
+    }
+
+    /// Another folder than before goes by its name, or none: which, if so. It then counts as followed.
+    fn renew(&self) -> Option<Option<Inode>> {
+        let mut known = self.folder();
+        let now = files::inode(&self.path);
+        (std::mem::replace(&mut *known, now) != now).then_some(now)
     }
 }

@@ -1,6 +1,9 @@
 //! Which folders are not worth a watch: what git ignores, version control's own, and what tools mark as theirs.
 //! Decides about folders only: a file that git ignores may still matter to a server.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,11 +12,13 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// Never watched, whatever anybody says: tools write there at their own pace.
-const NEVER: &[&str] = &[".git", ".hg", ".svn", ".jj"];
+pub(super) const NEVER: &[&str] = &[".git", ".hg", ".svn", ".jj"];
 /// Not watched unless a pattern takes them back.
 const SELDOM: &[&str] = &["node_modules", "__pycache__"];
 /// A folder that holds one of these is a cache or a virtual environment.
 const MARKERS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
+/// Files with patterns, the stronger first: what search tools ignore, and what git does.
+const SOURCES: [&str; 2] = [".ignore", ".gitignore"];
 /// Compiled patterns take some 10 KiB a file: of more files than this they are compiled again when needed.
 const COMPILED: usize = 64;
 
@@ -25,9 +30,9 @@ pub(super) struct Rules {
     added: Vec<Gitignore>,
     /// The user's own file of git, and `info/exclude` of each repository: weaker than what the repository says.
     fallback: Vec<Gitignore>,
-    /// Folders that hold a `.gitignore`, those above a root and inside the same repository too.
+    /// Folders that hold a file with patterns, those above a root and inside the same repository too.
     sources: HashSet<PathBuf>,
-    compiled: HashMap<PathBuf, Gitignore>,
+    compiled: HashMap<PathBuf, [Gitignore; SOURCES.len()]>,
     /// Watched all the same, with everything below.
     exempt: Vec<PathBuf>,
 }
@@ -39,7 +44,7 @@ impl Rules {
         for root in roots {
             let Some(repository) = root.ancestors().find(|folder| folder.join(".git").exists()) else { continue };
             let above = root.ancestors().skip(1).take_while(|folder| folder.starts_with(repository));
-            sources.extend(above.filter(|folder| folder.join(".gitignore").is_file()).map(Path::to_owned));
+            sources.extend(above.filter(|folder| has_source(folder)).map(Path::to_owned));
             let mut builder = GitignoreBuilder::new(repository);
             builder.add(repository.join(".git/info/exclude"));
             fallback.extend(builder.build());
@@ -58,14 +63,19 @@ impl Rules {
 
     /// Is this the name of a file that decides about the folder that holds it or about folders below?
     pub(super) fn is_source(name: &OsStr) -> bool {
-        name == ".gitignore"
+        SOURCES.iter().any(|source| name == *source)
     }
 
     pub(super) fn is_marker(name: &OsStr) -> bool {
         MARKERS.iter().any(|marker| name == *marker)
     }
 
-    /// Notes that `folder` does or does not hold a `.gitignore`, or another one than before.
+    /// Notes that a file with patterns came, went or was written in `folder`.
+    pub(super) fn rewritten(&mut self, folder: &Path) {
+        self.source(folder, has_source(folder));
+    }
+
+    /// Notes that `folder` does or does not hold a file with patterns, or another one than before.
     pub(super) fn source(&mut self, folder: &Path, present: bool) {
         self.compiled.remove(folder);
         if present {
@@ -94,9 +104,30 @@ impl Rules {
         if NEVER.iter().any(|never| name == *never) {
             return true;
         }
-        if self.is_exempt(folder) {
+        if self.is_exempt(folder) || self.leads_to_exempt(folder) {
             return false;
         }
+        let parent = folder.parent().unwrap_or(folder);
+        // On the way to an exempt folder only the way itself is watched.
+        if self.leads_to_exempt(parent) && self.lies_in_ignored(parent) {
+            return true;
+        }
+        self.is_ignored(folder)
+    }
+
+    fn leads_to_exempt(&self, folder: &Path) -> bool {
+        self.exempt.iter().any(|exempt| exempt.starts_with(folder))
+    }
+
+    /// Is this folder or one above it ignored?
+    pub(super) fn lies_in_ignored(&mut self, folder: &Path) -> bool {
+        let roots = self.roots.clone();
+        let inside = |folder: &&Path| !roots.iter().any(|root| root == *folder);
+        folder.ancestors().take_while(inside).any(|folder| self.is_ignored(folder))
+    }
+
+    fn is_ignored(&mut self, folder: &Path) -> bool {
+        let Some(name) = folder.file_name() else { return false };
         self.verdict(folder).unwrap_or_else(|| {
             SELDOM.iter().any(|seldom| name == *seldom) || MARKERS.iter().any(|marker| folder.join(marker).is_file())
         })
@@ -108,27 +139,35 @@ impl Rules {
         if let Some(said) = self.added.iter().filter(below).find_map(|patterns| decided(patterns, folder)) {
             return Some(said);
         }
-        for holder in folder.ancestors().skip(1) {
-            if self.sources.contains(holder)
-                && let Some(said) = decided(self.compile(holder), folder)
-            {
-                return Some(said);
+        for kind in 0..SOURCES.len() {
+            for holder in folder.ancestors().skip(1) {
+                if self.sources.contains(holder)
+                    && let Some(said) = decided(&self.compile(holder)[kind], folder)
+                {
+                    return Some(said);
+                }
             }
         }
         self.fallback.iter().find_map(|patterns| decided(patterns, folder))
     }
 
-    fn compile(&mut self, holder: &Path) -> &Gitignore {
+    fn compile(&mut self, holder: &Path) -> &[Gitignore; SOURCES.len()] {
         if self.compiled.len() >= COMPILED && !self.compiled.contains_key(holder) {
             self.compiled.clear();
         }
         self.compiled.entry(holder.to_owned()).or_insert_with(|| {
-            let mut builder = GitignoreBuilder::new(holder);
-            // Lines that are no patterns are skipped, as git does.
-            builder.add(holder.join(".gitignore"));
-            builder.build().unwrap_or_else(|_| Gitignore::empty())
+            SOURCES.map(|source| {
+                let mut builder = GitignoreBuilder::new(holder);
+                // Lines that are no patterns are skipped, as git does.
+                builder.add(holder.join(source));
+                builder.build().unwrap_or_else(|_| Gitignore::empty())
+            })
         })
     }
+}
+
+fn has_source(folder: &Path) -> bool {
+    SOURCES.iter().any(|source| folder.join(source).is_file())
 }
 
 fn decided(patterns: &Gitignore, folder: &Path) -> Option<bool> {
@@ -136,54 +175,5 @@ fn decided(patterns: &Gitignore, folder: &Path) -> Option<bool> {
         Match::Ignore(_) => Some(true),
         Match::Whitelist(_) => Some(false),
         Match::None => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-    use crate::sys::files;
-
-    fn check(tree: &[(&str, &str)], patterns: &[&str], folders: &[&str], expected: &Expect) {
-        let tmp = tempfile::tempdir().unwrap();
-        let top = tmp.path().canonicalize().unwrap();
-        let root = top.join("repo/ws");
-        files::create_dirs(&root).unwrap();
-        for (path, content) in tree {
-            files::create_dirs(top.join("repo").join(path).parent().unwrap()).unwrap();
-            files::write(&top.join("repo").join(path), content.as_bytes()).unwrap();
-        }
-        let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let mut rules = Rules::new(std::slice::from_ref(&root), &patterns);
-        for (path, _) in tree {
-            if let Some(holder) = path.strip_suffix(".gitignore") {
-                rules.source(&top.join("repo").join(holder.trim_end_matches('/')), true);
-            }
-        }
-        let kept = folders.iter().filter(|folder| !rules.leaves_out(&root.join(folder)));
-        expected.assert_eq(&kept.copied().collect::<Vec<_>>().join(" "));
-    }
-
-    #[test]
-    fn what_git_ignores() {
-        let tree = [
-            (".git/HEAD", ""),
-            (".git/info/exclude", "private/\n"),
-            (".gitignore", "/ws/out\nbuild/\n"),
-            ("ws/.gitignore", "gen\n!kept/build\n"),
-            ("ws/kept/.gitignore", "!gen\n"),
-        ];
-        let folders = ["src", "out", "build", "kept", "kept/build", "kept/gen", "gen", "private", ".git", "a/gen"];
-        check(&tree, &[], &folders, &expect!["src kept kept/build kept/gen"]);
-    }
-
-    #[test]
-    fn what_tools_mark_and_what_the_user_takes_back() {
-        let tree = [("ws/target/CACHEDIR.TAG", ""), ("ws/env/pyvenv.cfg", ""), ("ws/src/a", "")];
-        let folders = ["src", "target", "env", "node_modules", "src/__pycache__", ".git", "docs"];
-        check(&tree, &[], &folders, &expect!["src docs"]);
-        check(&tree, &["!node_modules", "!target", "!.git", "/docs"], &folders, &expect!["src target node_modules"]);
     }
 }

@@ -16,7 +16,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::sync::watch;
 
 use super::engine::{Engine, Round};
-use super::facts::{TICK_NS, without_events};
+use super::facts::{TICK_NS, mounts_without_events, without_events};
 use super::log::Log;
 use super::queue::Queue;
 use super::rules::Rules;
@@ -51,15 +51,17 @@ struct Shared {
     state: watch::Sender<State>,
     /// Everything has been looked through once.
     complete: AtomicBool,
-    /// Why no event can be relied upon although they come: a file system without events among the roots.
+    /// Why no event can be relied upon somewhere: a file system without events in the workspace.
     blind: OnceLock<String>,
+    /// Another folder may go by a root's name: to be looked at in the next turn.
+    renewed: AtomicBool,
 }
 
 impl Service {
     pub(super) fn start(roots: &[PathBuf], options: &Options, feed: Feed) -> io::Result<Service> {
-        let Feed { log, head, state } = feed;
+        let Feed { log, head, state, tops, sweeper } = feed;
         let queue = Arc::new(Queue::open()?);
-        let engine = Engine::new(Arc::clone(&queue), Arc::clone(&log), roots, options.max_folders);
+        let engine = Engine::new(Arc::clone(&queue), Arc::clone(&log), tops, sweeper, options.max_folders);
         let shared = Arc::new(Shared {
             queue,
             log,
@@ -72,24 +74,31 @@ impl Service {
             state,
             complete: AtomicBool::new(false),
             blind: OnceLock::new(),
+            renewed: AtomicBool::new(false),
         });
         let service = Service { shared: Arc::clone(&shared) };
         let round = shared.engine().begin_round(files::now_ns() - TICK_NS);
         let (roots, ignore) = (roots.to_vec(), options.ignore.clone());
         Shared::walk(&shared, round, move |shared| {
             // Compiling patterns takes milliseconds, and a file system that does not answer takes for ever.
-            shared.engine().rule(Rules::new(&roots, &ignore));
-            if let Some(why) = roots.iter().find_map(|root| without_events(root)) {
-                shared.blind.get_or_init(|| why);
+            let rules = Rules::new(&roots, &ignore);
+            let whole = roots.iter().filter_map(|root| Some((root.clone(), without_events(root)?)));
+            let mut blind: Vec<(PathBuf, String)> = whole.collect();
+            blind.extend(mounts_without_events(&roots));
+            if let Some((_, why)) = blind.first() {
+                shared.blind.get_or_init(|| why.clone());
             }
+            shared.engine().rule(rules, blind.into_iter().map(|(folder, _)| folder).collect());
         })?;
         std::thread::Builder::new().name("watch-events".into()).spawn(move || Shared::run(&shared))?;
         Ok(service)
     }
 
-    pub(super) async fn barrier(&self, deadline: Duration) -> Barrier {
-        // Nearly always nothing is waiting and nobody at work.
-        if let Some(barrier) = self.shared.at_once() {
+    pub(super) async fn barrier(&self, deadline: Duration, renewed: bool) -> Barrier {
+        if renewed {
+            self.shared.renewed.store(true, Ordering::SeqCst);
+        } else if let Some(barrier) = self.shared.at_once() {
+            // Nearly always nothing is waiting and nobody at work.
             return barrier;
         }
         tokio::time::timeout(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
@@ -114,9 +123,9 @@ impl Service {
     }
 
     /// Watches folders below `path`, which the rules leave out. False if there is no such folder.
-    pub(super) fn exempt(&self, path: &Path) -> bool {
+    pub(super) fn exempt(&self, path: &Path, start: i128) -> bool {
         let mut engine = self.shared.engine();
-        engine.exempt(path, files::now_ns() - TICK_NS);
+        engine.exempt(path, start);
         engine.watches(path)
     }
 
@@ -150,14 +159,15 @@ impl Shared {
 
     /// The barrier, if it needs no waiting.
     fn at_once(&self) -> Option<Barrier> {
-        match *self.state.borrow() {
-            State::Watching { .. } => {}
-            // After a loss it is worth waiting for; at the start nothing is known yet that could be out of date.
+        let reached = match *self.state.borrow() {
+            State::Watching { .. } => Barrier::Seen,
+            State::Exhausted { .. } | State::NoEvents { .. } => Barrier::NoEvents,
+            // After a loss it is worth waiting for; at the start whoever asks has waited.
             State::SettingUp { .. } if self.complete.load(Ordering::SeqCst) => return None,
-            _ => return Some(Barrier::NoEvents),
-        }
+            State::SettingUp { .. } => return Some(Barrier::TimedOut),
+        };
         let _engine = self.engine.try_lock().ok()?;
-        (self.queue.pending() == 0 && self.watching()).then_some(Barrier::Seen)
+        (self.queue.pending() == 0 && self.state.borrow().is_settled()).then_some(reached)
     }
 
     fn stopped(&self) -> bool {
@@ -200,7 +210,10 @@ impl Shared {
                     if shared.queue.pending() == 0 {
                         complete = now;
                     }
-                    if shared.watching() {
+                    if shared.renewed.swap(false, Ordering::SeqCst) {
+                        engine.follow_roots();
+                    }
+                    if shared.state.borrow().is_settled() {
                         shared.settle(&engine);
                     }
                     None
@@ -250,7 +263,7 @@ impl Shared {
 
     /// Says how it stands when everything has been looked through.
     fn settle(&self, engine: &Engine) {
-        let state = State::settled(engine.folders(), self.blind.get(), engine.root_gone, engine.limit.as_ref());
+        let state = State::settled(engine.folders(), self.blind.get(), engine.root_gone(), engine.limit.as_ref());
         self.state.send_if_modified(|known| {
             let differs = *known != state;
             *known = state;

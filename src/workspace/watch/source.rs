@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::log::Log;
-use super::{Barrier, Options, State, portable};
+use super::sweeper::Sweeper;
+use super::{Barrier, Options, State, Top, portable};
 
 /// Where events come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,6 +29,9 @@ pub(super) struct Feed {
     /// The log's newest position.
     pub(super) head: watch::Sender<u64>,
     pub(super) state: watch::Sender<State>,
+    pub(super) tops: Arc<[Top]>,
+    /// Takes the folders that no events come from.
+    pub(super) sweeper: Arc<Sweeper>,
 }
 
 /// The source that serves. Dropping it ends its threads.
@@ -67,11 +71,12 @@ impl Events {
         service.map(Events::Notify).map_err(|error| error.to_string())
     }
 
-    pub(super) async fn barrier(&self, deadline: Duration) -> Barrier {
+    /// `renewed` says that another folder goes by the name of a root than before, or none.
+    pub(super) async fn barrier(&self, deadline: Duration, renewed: bool) -> Barrier {
         match self {
             #[cfg(target_os = "linux")]
-            Events::Inotify(service) => service.barrier(deadline).await,
-            Events::Notify(service) => service.barrier(deadline).await,
+            Events::Inotify(service) => service.barrier(deadline, renewed).await,
+            Events::Notify(service) => service.barrier(deadline, renewed).await,
             Events::None => Barrier::NoEvents,
         }
     }
@@ -85,12 +90,12 @@ impl Events {
         }
     }
 
-    /// Watches a folder with everything below, although the rules leave it out. False if there is no such folder.
-    pub(super) fn exempt(&self, folder: &Path) -> bool {
+    /// Watches a folder with everything below, although the rules leave it out; reports what has the later ctime. False if there is no such folder.
+    pub(super) fn exempt(&self, folder: &Path, start: i128) -> bool {
         match self {
             #[cfg(target_os = "linux")]
-            Events::Inotify(service) => service.exempt(folder),
-            Events::Notify(service) => service.exempt(folder),
+            Events::Inotify(service) => service.exempt(folder, start),
+            Events::Notify(service) => service.exempt(folder, start),
             Events::None => false,
         }
     }

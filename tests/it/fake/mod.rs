@@ -177,7 +177,7 @@ impl Fake {
         match method {
             "initialize" => {
                 let root = root_of(params);
-                if let Some(root) = &root {
+                if let Some(root) = root.as_ref().filter(|_| !self.script.unread) {
                     lock(&self.mirror).scan(root);
                 }
                 *lock(&self.root) = root;

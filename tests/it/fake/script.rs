@@ -22,6 +22,9 @@ pub(crate) struct Script {
     /// By method (or `start`): what to do the first, second, … time; the last repeats.
     pub(crate) on: BTreeMap<String, Vec<Vec<Act>>>,
     pub(crate) publish: Publish,
+    /// Does not read the folder when it starts.
+    #[serde(default)]
+    pub(crate) unread: bool,
     /// A request that the fake does not know, or whose provider is not among the capabilities, is never answered.
     pub(crate) unknown_silent: bool,
     /// Pulls are answered although the capabilities do not offer them: they are registered later.
@@ -175,6 +178,7 @@ impl Default for Script {
             old_encoding: None,
             on: BTreeMap::new(),
             publish: Publish::default(),
+            unread: false,
             unknown_silent: false,
             pull_registered: false,
             ignore_term: false,

@@ -6,6 +6,7 @@ mod clients;
 mod definitions;
 mod flask;
 mod inspector;
+mod installed;
 mod life;
 mod names;
 mod positions;
@@ -52,6 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         flask::trials(),
         sync::trials(),
         scopes::trials(),
+        installed::trials(),
         project::trials(),
         positions::trials(),
         names::trials(),

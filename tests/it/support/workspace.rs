@@ -38,6 +38,16 @@ impl Workspace {
         let home = tempfile::Builder::new().prefix(&prefix()).tempdir().expect("a temporary folder");
         let root = home.path().canonicalize().expect("it exists").join(name);
         fs::create_dir_all(&root).expect("a root");
+        Self::made(home, root, fixture)
+    }
+
+    /// As `new`, in a folder that is there already and stays.
+    pub(crate) fn inside(root: &Path, fixture: &str) -> Self {
+        let home = tempfile::Builder::new().prefix(&prefix()).tempdir().expect("a temporary folder");
+        Self::made(home, root.canonicalize().expect("it exists"), fixture)
+    }
+
+    fn made(home: tempfile::TempDir, root: PathBuf, fixture: &str) -> Self {
         let mut workspace = Self { home, root, marks: Vec::new() };
         for (path, text) in parse(fixture) {
             let (text, marks) = without_marks(&path, &text);
@@ -54,7 +64,7 @@ impl Workspace {
 
     /// The folder above the root, with langport's own folders.
     pub(crate) fn home(&self) -> PathBuf {
-        self.root.parent().expect("the root has a parent").to_path_buf()
+        self.home.path().canonicalize().expect("it exists")
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -11,6 +11,7 @@ use crate::workspace::watch::Kind;
 use crate::workspace::watch::facts::changed;
 use crate::workspace::watch::names::Names;
 use crate::workspace::watch::rules::Rules;
+use crate::workspace::watch::sweep::Begin;
 
 /// Why a folder is looked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +85,7 @@ impl Engine {
     /// Watches one folder, lists it, reports what is to be reported, and returns the folders in it.
     fn visit(&mut self, folder: &Arc<Path>, visit: Visit) -> Vec<(Arc<Path>, Visit)> {
         let known = self.watches(folder);
-        let Some(watch) = self.watch(folder) else { return Vec::new() };
+        let Some(watch) = self.watch(folder, visit) else { return Vec::new() };
         let visit = if visit == Visit::Again && !known {
             self.record(folder, Kind::Created, true);
             Visit::New
@@ -92,13 +93,17 @@ impl Engine {
             visit
         };
         let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-        let (mut names, mut files, mut below) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut names, mut files, mut below, mut links) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let old = self.folders.get_mut(&watch).map(|folder| std::mem::take(&mut folder.names)).unwrap_or_default();
         for entry in entries.flatten() {
             let name = entry.file_name();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let is = entry.file_type().ok();
+            if is.is_some_and(|kind| kind.is_dir()) {
                 below.push(Arc::from(entry.path()));
                 continue;
+            }
+            if is.is_some_and(|kind| kind.is_symlink()) {
+                links.push(entry.path());
             }
             let before = old.contains(&name);
             let kind = match visit {
@@ -115,6 +120,7 @@ impl Engine {
         if names.iter().any(|name| Rules::is_marker(name)) && self.rules.leaves_out(folder) {
             // It got its mark after we had decided to watch it.
             self.leave(folder, false);
+            self.watch_records(folder, visit);
             return Vec::new();
         }
         let source = names.iter().any(|name| Rules::is_source(name));
@@ -129,18 +135,32 @@ impl Engine {
         for (path, kind) in files {
             self.record(&path, kind, false);
         }
-        below.retain(|folder: &Arc<Path>| !self.rules.leaves_out(folder));
+        for link in links {
+            self.link(&link, visit);
+        }
+        let (left_out, below): (Vec<Arc<Path>>, Vec<Arc<Path>>) =
+            below.into_iter().partition(|folder| self.rules.leaves_out(folder));
+        for folder in left_out {
+            // It may not have been left out before.
+            self.leave(&folder, false);
+            self.watch_records(&folder, visit);
+        }
         if visit == Visit::New {
             below.iter().for_each(|folder| self.record(folder, Kind::Created, true));
         }
         below.into_iter().map(|folder| (folder, visit)).collect()
     }
 
-    fn watch(&mut self, folder: &Arc<Path>) -> Option<i32> {
+    fn watch(&mut self, folder: &Arc<Path>, visit: Visit) -> Option<i32> {
         let known = self.by_path.get(folder).copied();
+        if self.blind.iter().any(|blind| **blind == **folder) {
+            self.sweep(folder, visit);
+            return None;
+        }
         if known.is_none() && self.folders.len() >= self.max_folders {
             let max = self.max_folders;
             self.limit.get_or_insert_with(|| format!("there are more than {max} folders"));
+            self.sweep(folder, visit);
             return None;
         }
         let top = self.tops.iter().any(|top| **top == **folder);
@@ -149,6 +169,8 @@ impl Engine {
             Ok(watch) if known == Some(watch) => Some(watch),
             Ok(watch) => {
                 known.into_iter().for_each(|stale| self.forget(stale));
+                // Only its records counted before. What waits in the queue is now told of all.
+                self.watch_whole(watch);
                 // The same folder under another name: it was renamed, and we are ahead of the event.
                 self.forget(watch);
                 let new = Folder { path: Arc::clone(folder), names: Names::default(), round: self.round };
@@ -157,20 +179,37 @@ impl Engine {
                 Some(watch)
             }
             Err(error) => {
-                match Errno::from_io_error(&error) {
-                    Some(Errno::NOSPC) => {
-                        let why = "the system's limit of watches is reached (fs.inotify.max_user_watches)";
-                        self.limit.get_or_insert_with(|| why.to_owned());
-                    }
-                    // It is gone again, or nobody can look into it.
-                    Some(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
-                    _ => {
-                        let folder = folder.display();
-                        self.limit.get_or_insert_with(|| format!("{folder} cannot be watched: {error}"));
-                    }
+                if self.note_limit(folder, &error) {
+                    self.sweep(folder, visit);
                 }
                 None
             }
         }
+    }
+
+    /// Notes why a folder cannot be watched; false if there is nothing to watch.
+    pub(super) fn note_limit(&mut self, folder: &Path, error: &std::io::Error) -> bool {
+        let why = match Errno::from_io_error(error) {
+            // It is gone again, or nobody can look into it.
+            Some(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return false,
+            Some(Errno::NOSPC) => "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned(),
+            _ => format!("{} cannot be watched: {error}", folder.display()),
+        };
+        self.limit.get_or_insert(why);
+        true
+    }
+
+    /// Leaves a folder, with all below it, to those who look for themselves.
+    fn sweep(&self, folder: &Path, visit: Visit) {
+        let keep = self.tops.iter().any(|top| top == folder);
+        self.sweeper.cover(folder, begin(visit), keep);
+    }
+}
+
+/// What a folder counts for where it is compared instead of watched.
+pub(super) fn begin(visit: Visit) -> Begin {
+    match visit {
+        Visit::Since(start) => Begin::Since(start),
+        Visit::New | Visit::Again => Begin::New,
     }
 }

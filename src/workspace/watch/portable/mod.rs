@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use super::facts::{TICK_NS, without_events};
 use super::rules::Rules;
 use super::source::Feed;
+use super::sweep::Begin;
 use super::{Barrier, Options, State};
 use crate::sys::files::{self, TempDir};
 use tree::Tree;
@@ -57,6 +58,10 @@ struct Shared {
     complete: AtomicBool,
     /// Why no event can be relied upon although they come.
     blind: OnceLock<String>,
+    /// Another folder may go by a root's name: to be looked at in the next turn.
+    renewed: AtomicBool,
+    /// When it was started, with what a clock may lag behind.
+    began: i128,
 }
 
 /// Where `notify` puts what it has to tell.
@@ -99,7 +104,7 @@ impl Service {
         feed: Feed,
     ) -> io::Result<Service> {
         let (sender, messages) = sync_channel(WAITING);
-        let tree = Tree::new(Arc::clone(&feed.log), roots, each, options.max_folders);
+        let tree = Tree::new(Arc::clone(&feed.log), Arc::clone(&feed.tops), each, options.max_folders);
         let shared = Arc::new(Shared {
             inbox: Arc::new(Inbox { sender, lost: AtomicBool::new(false) }),
             tree: Mutex::new(tree),
@@ -111,13 +116,19 @@ impl Service {
             reached: watch::Sender::new(0),
             complete: AtomicBool::new(false),
             blind: OnceLock::new(),
+            renewed: AtomicBool::new(false),
+            began: files::now_ns() - TICK_NS,
         });
         let service = Service { shared: Arc::clone(&shared) };
         let (roots, ignore, start) = (roots.to_vec(), options.ignore.clone(), files::now_ns());
         let run = move || {
             match shared.set_up(&roots, &ignore, &private) {
                 Ok(private) => shared.run(&messages, &private, start),
-                Err(why) => drop(shared.feed.state.send_replace(State::NoEvents { why })),
+                Err(why) => {
+                    let began = Begin::Since(start - TICK_NS);
+                    shared.feed.tops.iter().for_each(|top| shared.feed.sweeper.cover(&top.path, began, true));
+                    shared.feed.state.send_replace(State::NoEvents { why });
+                }
             }
             // Ends its thread, which holds the inbox.
             let watcher = shared.tree().watcher.take();
@@ -127,7 +138,8 @@ impl Service {
         Ok(service)
     }
 
-    pub(super) async fn barrier(&self, deadline: Duration) -> Barrier {
+    pub(super) async fn barrier(&self, deadline: Duration, renewed: bool) -> Barrier {
+        self.shared.renewed.fetch_or(renewed, Ordering::SeqCst);
         tokio::time::timeout(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
     }
 
@@ -136,27 +148,31 @@ impl Service {
         loop {
             let mut state = shared.feed.state.subscribe();
             if !shared.complete.load(Ordering::SeqCst) && matches!(*state.borrow(), State::SettingUp { .. }) {
-                return Barrier::NoEvents;
+                return Barrier::TimedOut;
             }
             // The sender is ours: it cannot be gone.
             let state =
                 state.wait_for(|state| !matches!(state, State::SettingUp { .. })).await.map(|state| state.clone());
-            if let Ok(State::Exhausted { .. } | State::NoEvents { .. }) = state {
+            if let Ok(State::Exhausted { .. } | State::NoEvents { .. }) = state
+                && !shared.renewed.load(Ordering::SeqCst)
+            {
                 return Barrier::NoEvents;
             }
             let mut reached = shared.reached.subscribe();
             let ticket = shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
             shared.inbox.wake();
             reached.wait_for(|&reached| reached >= ticket).await.ok();
-            if matches!(*shared.feed.state.borrow(), State::Watching { .. }) {
-                return Barrier::Seen;
+            match *shared.feed.state.borrow() {
+                State::Watching { .. } => return Barrier::Seen,
+                State::Exhausted { .. } | State::NoEvents { .. } => return Barrier::NoEvents,
+                State::SettingUp { .. } => {}
             }
         }
     }
 
     /// Watches folders below `path`, which the rules leave out. False if there is no such folder.
-    pub(super) fn exempt(&self, path: &Path) -> bool {
-        self.shared.tree().exempt(path, files::now_ns() - TICK_NS)
+    pub(super) fn exempt(&self, path: &Path, start: i128) -> bool {
+        self.shared.tree().exempt(path, start)
     }
 
     pub(super) fn covers(&self, path: &Path) -> bool {
@@ -269,7 +285,11 @@ impl Shared {
                 // It may be lost, too.
                 cookie = None;
             } else {
-                self.settle(&self.tree());
+                let mut tree = self.tree();
+                if self.renewed.swap(false, Ordering::SeqCst) {
+                    tree.follow_roots();
+                }
+                self.settle(&tree);
             }
             let head = self.feed.log.lock().unwrap_or_else(PoisonError::into_inner).head();
             self.feed.head.send_if_modified(|known| std::mem::replace(known, head) != head);
@@ -334,7 +354,14 @@ impl Shared {
 
     /// Says how it stands when everything has been looked through.
     fn settle(&self, tree: &Tree) {
-        let state = State::settled(tree.folders(), self.blind.get(), tree.root_gone, tree.limit.as_ref());
+        let state = match self.blind.get() {
+            Some(why) => State::NoEvents { why: why.clone() },
+            None => State::settled(tree.folders(), None, tree.root_gone(), tree.limit.as_ref()),
+        };
+        if self.blind.get().or(tree.limit.as_ref()).is_some() {
+            let began = Begin::Since(self.began);
+            self.feed.tops.iter().for_each(|top| self.feed.sweeper.cover(&top.path, began, true));
+        }
         self.feed.state.send_if_modified(|known| {
             let differs = *known != state;
             *known = state;

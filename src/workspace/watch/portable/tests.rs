@@ -9,8 +9,9 @@ use futures::FutureExt;
 use super::*;
 use crate::workspace::watch::log::{Log, RECORDS};
 use crate::workspace::watch::source::Source;
+use crate::workspace::watch::sweeper::Sweeper;
 use crate::workspace::watch::tests::{Fixture, LONG, put};
-use crate::workspace::watch::{Changes, Kind};
+use crate::workspace::watch::{Changes, Kind, Top};
 
 /// A service of its own, its private folder inside the root.
 struct Inside {
@@ -28,8 +29,10 @@ impl Inside {
         put(&root.join("a/old"), "1");
         let log = Arc::new(Mutex::new(Log::new(RECORDS)));
         let state = watch::Sender::new(State::SettingUp { folders: 0 });
-        let feed = Feed { log: Arc::clone(&log), head: watch::Sender::new(0), state: state.clone() };
-        let roots = [root.clone()];
+        let (roots, head) = ([root.clone()], watch::Sender::new(0));
+        let sweeper = Arc::new(Sweeper::new(Arc::clone(&log), head.clone(), &roots, &[]));
+        let top = Top { path: root.clone(), folder: Mutex::new(files::inode(&root)) };
+        let feed = Feed { log: Arc::clone(&log), head, state: state.clone(), tops: [top].into(), sweeper };
         let service = Service::start(&roots, &Options::default(), each, root.clone(), feed).unwrap();
         state.subscribe().wait_for(|state| !matches!(state, State::SettingUp { .. })).await.unwrap();
         log.lock().unwrap().hand_out();
@@ -59,7 +62,7 @@ async fn what_was_written_before_a_barrier_is_in_the_log_and_the_cookie_is_not()
         for round in 0..50 {
             let path = f.root.join(format!("a/{round}"));
             put(&path, "1");
-            assert_eq!(f.service.barrier(LONG).await, Barrier::Seen);
+            assert_eq!(f.service.barrier(LONG, false).await, Barrier::Seen);
             let changes = f.since(position);
             assert_eq!(changes.events.len(), 1, "{changes:?}");
             assert_eq!(seen(&changes, &path), Some(Kind::Created));
@@ -73,7 +76,7 @@ async fn what_was_written_before_a_barrier_is_in_the_log_and_the_cookie_is_not()
 async fn concurrent_barriers_share_cookies() {
     let f = Inside::new(true).await;
     let held = f.service.shared.tree();
-    let mut all = Box::pin(futures::future::join_all((0..100).map(|_| f.service.barrier(LONG))));
+    let mut all = Box::pin(futures::future::join_all((0..100).map(|_| f.service.barrier(LONG, false))));
     // All ask; the thread is kept from its work.
     assert!(all.as_mut().now_or_never().is_none());
     assert_eq!(f.service.shared.asked.load(Ordering::SeqCst), 100);
@@ -88,12 +91,12 @@ async fn a_barrier_ends_in_time_and_the_next_one_is_reached() {
     let held = f.service.shared.tree();
     assert_eq!(
         tokio::task::block_in_place(|| {
-            tokio::runtime::Handle::current().block_on(f.service.barrier(Duration::from_millis(10)))
+            tokio::runtime::Handle::current().block_on(f.service.barrier(Duration::from_millis(10), false))
         }),
         Barrier::TimedOut
     );
     drop(held);
-    assert_eq!(f.service.barrier(LONG).await, Barrier::Seen);
+    assert_eq!(f.service.barrier(LONG, false).await, Barrier::Seen);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -101,7 +104,7 @@ async fn lost_events_are_made_good() {
     let f = Inside::new(true).await;
     put(&f.root.join("a/gone"), "1");
     put(&f.root.join("b/x"), "1");
-    assert_eq!(f.service.barrier(LONG).await, Barrier::Seen);
+    assert_eq!(f.service.barrier(LONG, false).await, Barrier::Seen);
     let position = f.log.lock().unwrap().hand_out();
     let held = f.service.shared.tree();
     // Events pile up until there is no room.
@@ -115,7 +118,7 @@ async fn lost_events_are_made_good() {
     files::remove(&f.root.join("a/gone")).unwrap();
     files::remove_tree(&f.root.join("b")).unwrap();
     drop(held);
-    assert_eq!(f.service.barrier(LONG).await, Barrier::Seen);
+    assert_eq!(f.service.barrier(LONG, false).await, Barrier::Seen);
     let changes = f.since(position);
     let kinds =
         ["a/even", "a/old", "fresh/deep/file", "a/gone", "b/x", "b"].map(|path| seen(&changes, &f.root.join(path)));
@@ -157,7 +160,7 @@ async fn one_watch_for_each_root() {
     f.check(&expect!["+d/moved -a"]).await;
     files::rename(&f.path("d"), &f.path("e")).unwrap();
     f.check(&expect!["+e/ +e/c +e/moved +e/new -d/ -d/c -d/moved -d/new"]).await;
-    assert!(f.watcher.also(&f.path("out")));
+    assert!(f.watcher.also(&f.path("out"), files::now_ns()));
     // What was written just before may be reported.
     f.position = f.watcher.head();
     f.put("out/b", "2");

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::sys::files;
-use crate::workspace::watch::Kind;
 use crate::workspace::watch::facts::{REPORTED, changed};
 use crate::workspace::watch::log::Log;
 use crate::workspace::watch::names::Names;
 use crate::workspace::watch::rules::Rules;
+use crate::workspace::watch::{Kind, Top, stamps};
 
 /// Why a folder is looked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,17 +52,17 @@ pub(super) struct Tree {
     rewritten: BTreeSet<PathBuf>,
     /// Why there are folders that are not watched.
     pub(super) limit: Option<String>,
-    pub(super) root_gone: bool,
+    roots: Arc<[Top]>,
     /// Everything has been looked through once: a folder that is unknown then is new.
     pub(super) complete: bool,
 }
 
 impl Tree {
-    pub(super) fn new(log: Arc<Mutex<Log>>, roots: &[PathBuf], each: bool, max_folders: usize) -> Tree {
+    pub(super) fn new(log: Arc<Mutex<Log>>, roots: Arc<[Top]>, each: bool, max_folders: usize) -> Tree {
         Tree {
             log,
             rules: Rules::default(),
-            tops: roots.to_vec(),
+            tops: roots.iter().map(|root| root.path.clone()).collect(),
             private: PathBuf::new(),
             watcher: None,
             each,
@@ -70,7 +70,7 @@ impl Tree {
             folders: BTreeMap::new(),
             rewritten: BTreeSet::new(),
             limit: None,
-            root_gone: false,
+            roots,
             complete: false,
         }
     }
@@ -102,9 +102,12 @@ impl Tree {
     /// Watches a folder that the rules leave out, with everything below. False if there is no such folder.
     pub(super) fn exempt(&mut self, folder: &Path, start: i128) -> bool {
         self.rules.exempt(folder);
-        if !self.knows(folder) {
-            self.tops.push(folder.to_owned());
-            self.enter(folder, Visit::Since(start));
+        let way: Vec<&Path> = folder.ancestors().take_while(|above| !self.knows(above)).collect();
+        if way.last().is_some_and(|first| first.parent().is_some()) {
+            // The way to it, too, should it come later.
+            for step in way.iter().rev().take_while(|step| step.is_dir()) {
+                self.enter(step, Visit::Since(start));
+            }
         }
         self.knows(folder)
     }
@@ -114,15 +117,20 @@ impl Tree {
         let metadata = path.symlink_metadata().ok();
         let is_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
         if self.tops.iter().any(|top| top == path) {
-            if !is_folder {
-                self.top_gone(path);
+            if self.roots.iter().any(|root| root.path == path && root.is_renewed()) {
+                self.follow_roots();
             } else if renewed && self.knows(path) {
                 self.enter(path, Visit::Again);
             }
             return;
         }
         // What is not below a known folder is ignored, or will be found when that folder is looked through.
-        let Some(parent) = path.parent().filter(|parent| self.knows(parent)) else { return };
+        let Some(parent) = path.parent().filter(|parent| self.knows(parent)) else {
+            if stamps::dependent(path).is_some() {
+                self.record(path, if metadata.is_some() { Kind::Changed } else { Kind::Deleted }, is_folder);
+            }
+            return;
+        };
         if !is_folder {
             if self.knows(path) {
                 self.gone(path);
@@ -157,7 +165,7 @@ impl Tree {
         };
         self.record(path, kind, false);
         if Rules::is_source(name) {
-            self.rules.source(parent, exists);
+            self.rules.rewritten(parent);
             self.rewritten.insert(parent.to_owned());
         } else if Rules::is_marker(name) && exists && self.rules.leaves_out(parent) {
             // It was made before its mark was.
@@ -178,7 +186,7 @@ impl Tree {
     pub(super) fn visit_in_round(&mut self, folder: &Arc<Path>, start: i128) -> Vec<Arc<Path>> {
         let top = self.tops.iter().any(|top| **top == **folder);
         if top && !folder.is_dir() {
-            self.top_gone(folder);
+            self.follow_roots();
             return Vec::new();
         }
         let new = self.complete && !top && !self.knows(folder);
@@ -262,7 +270,12 @@ impl Tree {
         for (path, kind) in files {
             self.record(&path, kind, false);
         }
-        below.retain(|folder| !self.leaves_out(folder));
+        let (left_out, below): (Vec<Arc<Path>>, Vec<Arc<Path>>) =
+            below.into_iter().partition(|folder| self.leaves_out(folder));
+        for folder in left_out {
+            // It may not have been left out before.
+            self.leave(&folder, false);
+        }
         if visit == Visit::New {
             below.iter().filter(|folder| !self.knows(folder)).for_each(|new| self.record(new, Kind::Created, true));
         }
@@ -284,7 +297,8 @@ impl Tree {
         let paths: Vec<Arc<Path>> = self.below(folder).collect();
         let known: Vec<(Arc<Path>, Folder)> =
             paths.into_iter().filter_map(|path| self.folders.remove_entry(&path)).collect();
-        let few = known.iter().map(|(_, below)| below.names.len() + 1).sum::<usize>() <= REPORTED;
+        let few = known.iter().map(|(_, below)| below.names.len() + 1).sum::<usize>() <= REPORTED
+            || self.roots.iter().any(|root| root.path == folder);
         for (path, below) in known {
             self.rules.source(&path, false);
             if report && few {
@@ -309,11 +323,35 @@ impl Tree {
         self.record(path, Kind::Deleted, true);
     }
 
-    fn top_gone(&mut self, path: &Path) {
-        if self.knows(path) {
-            self.gone(path);
+    /// Where another folder goes by a root's name than before, what was in the old one is gone, and what is in the new
+    /// one is new.
+    pub(super) fn follow_roots(&mut self) {
+        let roots = Arc::clone(&self.roots);
+        for root in roots.iter() {
+            let Some(now) = root.renew() else { continue };
+            let known: Vec<Arc<Path>> = self.below(&root.path).collect();
+            for folder in known.iter().filter(|folder| self.each || ***folder == *root.path) {
+                if let Some(watcher) = &mut self.watcher {
+                    // The old folder may be somewhere else by now. It fails if it is gone.
+                    watcher.unwatch(folder).ok();
+                }
+            }
+            if !known.is_empty() {
+                self.gone(&root.path);
+            }
+            if now.is_some() {
+                if !self.each {
+                    self.watch(&root.path, RecursiveMode::Recursive);
+                }
+                self.record(&root.path, Kind::Created, true);
+                self.enter(&root.path, Visit::New);
+            }
         }
-        self.root_gone |= !self.rules.is_exempt(path);
+    }
+
+    /// Is any root gone?
+    pub(super) fn root_gone(&self) -> bool {
+        self.roots.iter().any(|root| root.folder().is_none())
     }
 
     fn record(&self, path: &Path, kind: Kind, folder: bool) {

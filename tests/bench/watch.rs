@@ -1,0 +1,76 @@
+//! What the barrier costs: with events when nothing has changed and right after a write, and without events, when all
+//! files are compared. Prints medians and the 99th of a hundred; `cargo bench --bench watch [FOLDERS FILES]`.
+#![expect(clippy::print_stdout, reason = "it prints what it measures")]
+#![expect(clippy::disallowed_methods, reason = "a measurement writes files of its own")]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use langport::workspace::roots::Roots;
+use langport::workspace::watch::{Barrier, Options, State, Watcher};
+
+const LONG: Duration = Duration::from_secs(30);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut numbers = std::env::args().filter_map(|word| word.parse::<usize>().ok());
+    let (folders, files) = (numbers.next().unwrap_or(2_000), numbers.next().unwrap_or(10));
+    let tmp = tempfile::tempdir()?;
+    let root = tmp.path().canonicalize()?.join("ws");
+    for folder in 0..folders {
+        let folder = root.join(format!("d{}/e{folder}", folder % 40));
+        fs::create_dir_all(&folder)?;
+        for file in 0..files {
+            fs::write(folder.join(format!("file_{file}.py")), "x = 1\n")?;
+        }
+    }
+    println!("{folders} folders with {files} files each");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(measure(&root))
+}
+
+async fn measure(root: &Path) -> Result<(), Box<dyn Error>> {
+    let roots = Roots::new([root])?;
+    let begun = Instant::now();
+    let watcher = Watcher::start(&roots, &Options::default());
+    watcher.states().wait_for(State::is_settled).await?;
+    println!("{:28} {:>9.1} ms", "the watch stands after", begun.elapsed().as_secs_f64() * 1e3);
+    let mut quiet = Vec::new();
+    for _ in 0..100_000 {
+        quiet.push(barrier(&watcher).await?);
+    }
+    report("barrier, nothing changed", quiet);
+    let mut written = Vec::new();
+    for round in 0..2_000 {
+        fs::write(root.join(format!("d{}/new.py", round % 40)), round.to_string())?;
+        written.push(barrier(&watcher).await?);
+    }
+    report("barrier, right after a write", written);
+    drop(watcher);
+
+    let watcher = Watcher::start(&roots, &Options { events: false, ..Options::default() });
+    let mut swept = Vec::new();
+    for round in 0..30 {
+        fs::write(root.join(format!("d{}/new.py", round % 40)), round.to_string())?;
+        let begun = Instant::now();
+        watcher.barrier(LONG).await;
+        swept.push(begun.elapsed());
+    }
+    report("barrier without events", swept);
+    Ok(())
+}
+
+async fn barrier(watcher: &Watcher) -> Result<Duration, Box<dyn Error>> {
+    let begun = Instant::now();
+    if watcher.barrier(LONG).await != Barrier::Seen {
+        return Err("the barrier was not reached".into());
+    }
+    Ok(begun.elapsed())
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |part: usize| times[(times.len() - 1) * part / 100].as_secs_f64() * 1e6;
+    println!("{what:28} {:>9.2} µs   p99 {:>9.2} µs", at(50), at(99));
+}
