@@ -23,7 +23,7 @@ use crate::sys::files::{self, Lock};
 use crate::workspace::roots::Roots;
 
 /// Journals of others who could have taken their changes back, but are gone.
-const FORGOTTEN: Duration = Duration::from_secs(24 * 3600);
+const FORGOTTEN_NS: i128 = 24 * 3600 * 1_000_000_000;
 /// Files are synced side by side: most of it is waiting.
 const SYNCERS: usize = 8;
 
@@ -70,7 +70,7 @@ impl Engine {
     }
 
     /// Makes a plan.
-    pub(super) fn apply(&self, plan: &Plan, policy: &Policy) -> Result<(Applied, Made), Refusal> {
+    pub(super) fn apply(&self, plan: &Plan, policy: &Policy) -> Result<(Applied, Option<Made>), Refusal> {
         for path in plan.paths() {
             if let Some(why) = policy.withholds(&self.roots, path) {
                 return Err(Refusal::refused(path, format!("it is not to be changed: {why}")));
@@ -79,10 +79,11 @@ impl Engine {
         let (turn, recovered) = self.begin()?;
         let id = PlanId::random()?;
         let work = Work::of(&plan.effects, id.as_str()).map_err(|error| self.internal(&error))?;
-        let (journal, bytes) = turn.carry_out(&id, work, true)?;
-        let files: Vec<_> = plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned))).collect();
-        let applied = Applied { undo: true, recovered, ..applied(&files, false) };
-        Ok((applied, Made { journal, files, bytes }))
+        let carried = turn.carry_out(&id, work, true)?;
+        let files: Vec<_> =
+            plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned))).collect();
+        let applied = Applied { undo: carried.is_some(), recovered, ..applied(&files, false) };
+        Ok((applied, carried.map(|(journal, bytes)| Made { journal, files, bytes })))
     }
 
     /// Takes back what was made.
@@ -96,8 +97,9 @@ impl Engine {
         };
         let record = journal.read().map_err(|error| unkept(&error))?;
         let work = Work::back(record, &journal, id.as_str()).map_err(|error| unkept(&error))?;
-        let (journal, _) = turn.carry_out(&id, work, false)?;
-        Journal { tree: &turn.tree, folder: journal }.remove().ok();
+        if let Some((folder, _)) = turn.carry_out(&id, work, false)? {
+            Journal { tree: &turn.tree, folder }.remove().ok();
+        }
         Ok(Applied { undo: false, recovered, ..applied(&made.files, true) })
     }
 
@@ -158,8 +160,9 @@ fn applied(files: &[(Kind, PathBuf, Option<PathBuf>)], back: bool) -> Applied {
 }
 
 impl Turn<'_> {
-    /// All of it, or nothing. With `keep` so that it can be taken back. Says where the journal is, and how much it holds.
-    fn carry_out(&self, id: &PlanId, mut work: Work, keep: bool) -> Result<(PathBuf, u64), Refusal> {
+    /// All of it, or nothing. With `keep` so that it can be taken back. Says where the journal is, and how much it holds;
+    /// `None` where it could not be tidied up after, which the next writer does.
+    fn carry_out(&self, id: &PlanId, mut work: Work, keep: bool) -> Result<Option<(PathBuf, u64)>, Refusal> {
         let home = self.engine.home.canonicalize().map_err(|error| self.engine.internal(&error))?;
         let journal = Journal { tree: &self.tree, folder: home.join(id.as_str()) };
         let bytes = match self.prepare(&journal, &mut work, keep) {
@@ -209,8 +212,9 @@ impl Turn<'_> {
         });
         if let Err(error) = tidied {
             tracing::warn!(%error, "a change was made, but not tidied up after");
+            return Ok(None);
         }
-        Ok((journal.folder, bytes))
+        Ok(Some((journal.folder, bytes)))
     }
 
     /// All that can be done before anything is decided.
@@ -221,7 +225,7 @@ impl Turn<'_> {
         let mut at = 0;
         let leaving = leaving(&work.steps);
         for turn in 0..work.steps.len() {
-            let bytes = self.verify(&work.steps, turn, keep.then_some(&leaving))?;
+            let bytes = self.verify(&work.steps, turn, &leaving, keep)?;
             let attributes = self.attributes(&work.steps, turn)?;
             let saved = old.as_mut().zip(bytes).map(|(file, bytes)| {
                 let len = bytes.len() as u64;
@@ -259,14 +263,23 @@ impl Turn<'_> {
         Ok(at)
     }
 
-    /// Is everything as the step expects it? Gives the content that will be gone.
-    fn verify(&self, steps: &[Step], turn: usize, leaving: Option<&HashSet<PathBuf>>) -> Result<Option<Vec<u8>>, Refusal> {
+    /// Is everything as the step expects it? Gives the content that will be gone. With `whole`, a folder that is removed
+    /// may hold nothing but what is removed with it; otherwise it stays where it does.
+    fn verify(
+        &self,
+        steps: &[Step],
+        turn: usize,
+        leaving: &HashSet<PathBuf>,
+        whole: bool,
+    ) -> Result<Option<Vec<u8>>, Refusal> {
         let changed = |path: &Path| Refusal::conflict(path, "it is not as it was");
         let start = |path: &Path| journal::at_start(steps, turn, path);
         let look = |path: &Path| {
             let Some(place) = start(path) else { return Ok(None) };
             self.tree.look(&place).map_err(|error| trouble(path, &error))
         };
+        // An earlier step makes room.
+        let leaves = |path: &Path| start(path).is_some_and(|place| leaving.contains(&place));
         match &steps[turn] {
             Step::MakeFolder { path, .. } | Step::Create { path, .. } => {
                 if look(&path.0)?.is_some() {
@@ -275,31 +288,38 @@ impl Turn<'_> {
                 Ok(None)
             }
             Step::MoveFolder { from, to, dev, ino } => {
-                let same = look(&from.0)?.is_some_and(|found| found.what == What::Folder && (found.dev, found.ino) == (*dev, *ino));
+                let same = look(&from.0)?
+                    .is_some_and(|found| found.what == What::Folder && (found.dev, found.ino) == (*dev, *ino));
                 if !same {
                     return Err(changed(&from.0));
                 }
-                self.free(look(&to.0)?, (*dev, *ino), &to.0)
+                free(look(&to.0)?.filter(|_| !leaves(&to.0)), (*dev, *ino), &to.0)
             }
             Step::Move { from, to, print } => {
                 let place = start(&from.0).ok_or_else(|| changed(&from.0))?;
                 let found = look(&from.0)?.ok_or_else(|| changed(&from.0))?;
                 if found.readonly && found.what != What::Link {
-                    return Err(Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first").at(&from.0));
+                    return Err(
+                        Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first").at(&from.0)
+                    );
                 }
                 if commit::print(&self.tree, &place).map_err(|error| trouble(&from.0, &error))? != Some(*print) {
                     return Err(changed(&from.0));
                 }
-                self.free(look(&to.0)?, (found.dev, found.ino), &to.0)
+                free(look(&to.0)?.filter(|_| !leaves(&to.0)), (found.dev, found.ino), &to.0)
             }
             Step::Replace { path, old, .. } | Step::Delete { path, old, .. } => {
                 let found = look(&path.0)?.ok_or_else(|| changed(&path.0))?;
                 if found.what != What::Link {
                     if found.readonly {
-                        return Err(Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first").at(&path.0));
+                        return Err(Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first")
+                            .at(&path.0));
                     }
                     if found.what == What::File && found.names > 1 {
-                        return Err(Refusal::refused(&path.0, "it has several names (hard links), which would come apart"));
+                        return Err(Refusal::refused(
+                            &path.0,
+                            "it has several names (hard links), which would come apart",
+                        ));
                     }
                 }
                 let place = start(&path.0).ok_or_else(|| changed(&path.0))?;
@@ -311,22 +331,18 @@ impl Turn<'_> {
                 if look(&path.0)?.is_none_or(|found| found.what != What::Folder) {
                     return Err(changed(&path.0));
                 }
-                if let Some(leaving) = leaving {
+                if whole {
                     let names = self.tree.names(&place).map_err(|error| trouble(&path.0, &error))?;
-                    if let Some(other) = names.iter().map(|name| place.join(name)).find(|path| !leaving.contains(path)) {
-                        return Err(Refusal::conflict(&other, "it is in a folder that is to be deleted, but was not there"));
+                    if let Some(other) = names.iter().map(|name| place.join(name)).find(|path| !leaving.contains(path))
+                    {
+                        return Err(Refusal::conflict(
+                            &other,
+                            "it is in a folder that is to be deleted, but was not there",
+                        ));
                     }
                 }
                 Ok(None)
             }
-        }
-    }
-
-    /// A name must be free, or, where a file system folds case, the thing's own.
-    fn free(&self, found: Option<Found>, (dev, ino): (u64, u64), path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
-        match found {
-            Some(found) if (found.dev, found.ino) != (dev, ino) => Err(Refusal::conflict(path, "there is something by now")),
-            _ => Ok(None),
         }
     }
 
@@ -376,7 +392,9 @@ impl Turn<'_> {
         }
         match attributes {
             Some(attributes) => self.tree.set(&file, &attributes).map_err(|error| match error.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => Refusal::refused(path, error.to_string()),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
+                    Refusal::refused(path, error.to_string())
+                }
                 _ => failed(error),
             }),
             None => Ok(()),
@@ -429,9 +447,11 @@ impl Turn<'_> {
             Stuck::Io(error) => trouble(path, error),
         };
         match journal.turn_back().and_then(|()| self.taken_back(journal, steps, made + 1)) {
-            Ok(left) if left.is_empty() => refusal,
+            // The one that it failed for is named anyway.
+            Ok(left) if left.iter().all(|other| other == path) => refusal,
             Ok(left) => {
-                let what = format!("{}; {} of its files have been changed since, and were left", refusal.what, left.len());
+                let what =
+                    format!("{}; {} of its files have been changed since, and were left", refusal.what, left.len());
                 Refusal { what, ..refusal }
             }
             Err(error) => Refusal::new(
@@ -454,6 +474,14 @@ impl Turn<'_> {
 
     /// Takes back the first `made` steps; says which files are somebody else's by now.
     fn undone(&self, steps: &[Step], made: usize) -> io::Result<Vec<PathBuf>> {
+        // A folder that is back, or never moved: what came after that has been taken back, and goes by other paths now.
+        let mut made = made;
+        for (turn, step) in steps[..made].iter().enumerate() {
+            if matches!(step, Step::MoveFolder { .. }) && commit::judge(&self.tree, step)? == State::Before {
+                made = turn;
+                break;
+            }
+        }
         let mut left = Vec::new();
         for step in steps[..made].iter().rev() {
             match commit::judge(&self.tree, step)? {
@@ -503,8 +531,9 @@ impl Turn<'_> {
             let steps = &record.steps;
             match stage {
                 Stage::Done => {
-                    let age = std::fs::metadata(&journal.folder)?.modified()?.elapsed().unwrap_or_default();
-                    if age > FORGOTTEN {
+                    // Its owner may be forgetting it just now.
+                    let Some(found) = self.tree.look(&journal.folder)? else { continue };
+                    if files::now_ns() - found.mtime > FORGOTTEN_NS {
                         journal.remove()?;
                     }
                     continue;
@@ -534,8 +563,15 @@ impl Turn<'_> {
 
     /// Makes all steps that are still to be made; says which files are somebody else's by now.
     fn finished(&self, steps: &[Step]) -> io::Result<Vec<PathBuf>> {
+        // A folder that has moved: what came before that has been made, and goes by other paths now.
+        let mut from = 0;
+        for (turn, step) in steps.iter().enumerate() {
+            if matches!(step, Step::MoveFolder { .. }) && commit::judge(&self.tree, step)? == State::After {
+                from = turn + 1;
+            }
+        }
         let mut left = Vec::new();
-        for step in steps {
+        for step in &steps[from..] {
             match commit::judge(&self.tree, step)? {
                 State::After => {}
                 State::Other | State::Bare => left.push(step.path().to_owned()),
@@ -570,6 +606,16 @@ impl Turn<'_> {
     }
 }
 
+/// A name must be free, or, where a file system folds case, the thing's own.
+fn free(found: Option<Found>, (dev, ino): (u64, u64), path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
+    match found {
+        Some(found) if (found.dev, found.ino) != (dev, ino) => {
+            Err(Refusal::conflict(path, "there is something by now"))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// All that leaves its place, by where it is before the first step.
 fn leaving(steps: &[Step]) -> HashSet<PathBuf> {
     let leaves = |step: &&Step| {
@@ -586,7 +632,10 @@ fn trouble(path: &Path, error: &io::Error) -> Refusal {
     }
     match error.kind() {
         io::ErrorKind::NotFound => Refusal::conflict(path, "it is not as it was"),
-        io::ErrorKind::PermissionDenied => Refusal::new(RefusalCode::Failed, format!("it may not be changed: {error}"), "mend that and try again").at(path),
+        io::ErrorKind::PermissionDenied => {
+            Refusal::new(RefusalCode::Failed, format!("it may not be changed: {error}"), "mend that and try again")
+                .at(path)
+        }
         _ => Refusal::failed(path, "change it", error),
     }
 }
