@@ -27,8 +27,8 @@ pub struct Told {
     pub version: Option<i32>,
 }
 
-/// Texts that are gone through in all, however many steps an edit has.
-const WORK: u64 = 1 << 30;
+/// Texts that are gone through in all, however many steps an edit has: so many times what a plan may hold.
+const WORK: u64 = 16;
 
 /// Computes and checks what `edit` comes to. `told` is what the server knew of a file when it computed the edit: where the
 /// disk has another text now, the edit is refused.
@@ -182,7 +182,7 @@ impl<'p> Planner<'p> {
             return Err(Refusal::refused(&path, "it is no text"));
         };
         self.work += old.len() as u64;
-        if self.work > WORK {
+        if self.work > WORK.saturating_mul(self.policy.plan_bytes) {
             return Err(Refusal::too_large("the edit goes through the same texts too often").at(&path));
         }
         let edited =
@@ -388,6 +388,9 @@ impl<'p> Planner<'p> {
                         Some(base) => base,
                         None => self.raw(&origin)?,
                     };
+                    if self.knows_otherwise(&origin, content.print().hash) {
+                        return Err(Refusal::conflict(&origin, "it changed while the server was computing"));
+                    }
                     self.gone.insert(origin, Some(content));
                 }
                 Ok(())

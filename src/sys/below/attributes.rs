@@ -68,7 +68,7 @@ const LONGEST: usize = 1 << 20;
 #[cfg(unix)]
 fn extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     use rustix::io::Errno;
-    let size = match rustix::fs::flistxattr(file, &mut [0u8; 0]) {
+    let size = match rustix::fs::flistxattr_query(file) {
         Ok(size) => size,
         // File systems without them.
         Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
@@ -82,7 +82,7 @@ fn extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     names.truncate(size);
     let mut extended = Vec::new();
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let size = rustix::fs::fgetxattr(file, name, &mut [0u8; 0])?;
+        let size = rustix::fs::fgetxattr_query(file, name)?;
         let mut value = vec![0u8; (size + 1024).min(LONGEST)];
         let size = rustix::fs::fgetxattr(file, name, &mut value[..])?;
         value.truncate(size);
