@@ -37,9 +37,9 @@ impl Attributes {
         if (now.uid(), now.gid()) != (self.owner, self.group) {
             let (owner, group) = (rustix::fs::Uid::from_raw(self.owner), rustix::fs::Gid::from_raw(self.group));
             rustix::fs::fchown(file, Some(owner), Some(group))
-                .map_err(|error| named("owner and group", error.into()))?;
+                .map_err(|error| named("owner and group", &error.into()))?;
         }
-        file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", error))?;
+        file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", &error))?;
         if self.extended.is_empty() {
             return Ok(());
         }
@@ -50,14 +50,14 @@ impl Attributes {
                 continue;
             }
             let set = rustix::fs::fsetxattr(file, &**name, value, rustix::fs::XattrFlags::empty());
-            set.map_err(|error| named(&format!("attribute {}", String::from_utf8_lossy(name)), error.into()))?;
+            set.map_err(|error| named(&format!("attribute {}", String::from_utf8_lossy(name)), &error.into()))?;
         }
         Ok(())
     }
 }
 
 #[cfg(unix)]
-fn named(what: &str, error: io::Error) -> io::Error {
+fn named(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("its {what} cannot be kept: {error}"))
 }
 
