@@ -261,7 +261,8 @@ fn a_file_changed_in_the_last_moment_is_not_lost() {
         assert_eq!(world.read(path), "mine");
         match before.get(path) {
             Some(_) => {
-                world.write(path, ["one\n", "", "three\n", "four\n"][(path.as_bytes()[0] - b'a') as usize].as_bytes())
+                let old = ["one\n", "", "three\n", "four\n"][(path.as_bytes()[0] - b'a') as usize];
+                world.write(path, old.as_bytes());
             }
             None => crate::sys::files::remove(&world.path(path)).unwrap(),
         }
