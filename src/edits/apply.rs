@@ -121,7 +121,8 @@ impl Engine {
             })?);
         }
         let home = self.home.canonicalize().map_err(failed)?;
-        let tree = Below::open(self.tops.iter().cloned().chain([home.clone()]), self.hook.clone()).map_err(failed)?;
+        let tree = Below::open(self.tops.iter().cloned().chain([home.clone()]), self.hook.clone());
+        let tree = tree.map_err(|error| Refusal::failed(&self.tops[0], "open the workspace", &error))?;
         let turn = Turn { engine: self, tree, _locks: locks };
         let recovered = turn.recover(&home).map_err(|error| {
             let what = format!("an earlier change was left half made, and cannot be finished: {error}");

@@ -25,6 +25,18 @@ fn failing(at: usize, ever: bool) -> (Hook, Arc<AtomicUsize>) {
     (hook, count)
 }
 
+/// Fails from a step on, and, where `plain`, never lets files change places in one step.
+fn without_exchange(plain: bool, from: Option<(usize, Arc<AtomicUsize>)>) -> Hook {
+    Hook::new(move |step| {
+        let past = from.as_ref().is_some_and(|(at, count)| count.fetch_add(1, Ordering::SeqCst) >= *at);
+        match (past, plain && step == "exchange") {
+            (true, _) => Err(io::Error::other("killed")),
+            (_, true) => Err(io::ErrorKind::Unsupported.into()),
+            _ => Ok(()),
+        }
+    })
+}
+
 pub(super) fn scenario() -> (World, fn(&World) -> Vec<EditStep>) {
     let world = World::new(&[
         ("a.rs", "mod a;\n"),
@@ -97,23 +109,33 @@ fn one_step_fails() {
     assert!(seen[0] > 20 && seen[1] > 40, "{seen:?}");
 }
 
-/// As if the process had been killed there: nothing more can be written by it.
 #[test]
 fn all_steps_fail_from_one_on() {
+    killed(false);
+}
+
+/// Where two files cannot change places in one step it takes three.
+#[test]
+fn all_steps_fail_from_one_on_without_exchange() {
+    killed(true);
+}
+
+/// As if the process had been killed there: nothing more can be written by it.
+fn killed(plain: bool) {
     let (world, steps) = scenario();
     let before = world.tree();
-    world.make(&world.changes(), steps(&world)).unwrap();
+    world.make(&world.hooked(without_exchange(plain, None)), steps(&world)).unwrap();
     let after = world.tree();
     let mut seen = [0, 0];
     for at in 0.. {
         let (world, _) = scenario();
-        let (hook, count) = failing(at, true);
-        let changes = world.hooked(hook);
+        let count = Arc::new(AtomicUsize::new(0));
+        let changes = world.hooked(without_exchange(plain, Some((at, Arc::clone(&count)))));
         let made = world.make(&changes, steps(&world));
         if count.load(Ordering::SeqCst) <= at {
             break;
         }
-        let healthy = world.changes();
+        let healthy = world.hooked(without_exchange(plain, None));
         let recovered = healthy.recover().unwrap();
         assert!(recovered.iter().all(|one| one.left.is_empty()), "step {at}: {recovered:?}");
         let now = world.tree();
