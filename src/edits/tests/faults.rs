@@ -4,12 +4,14 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::applying::journals;
 use super::world::{CALLER, World, said, shown};
-use crate::edits::RefusalCode;
+use crate::edits::{Changes, Limits, RefusalCode};
 use crate::protocol::types::EditStep;
 use crate::sys::below::Hook;
+use crate::workspace::roots::Roots;
 
 /// Fails at step `at`, and at all later ones where `ever`. Counts the steps.
 fn failing(at: usize, ever: bool) -> (Hook, Arc<AtomicUsize>) {
@@ -229,7 +231,7 @@ fn a_later_edit_is_never_overwritten() {
 #[test]
 fn one_writer_at_a_time() {
     let world = World::new(&[("a", "one\n")]);
-    let limits = crate::edits::Limits { wait: std::time::Duration::from_millis(50), ..Default::default() };
+    let limits = Limits { wait: Duration::from_millis(50), ..Limits::default() };
     let (entered, enters) = std::sync::mpsc::channel();
     let (leave, leaves) = std::sync::mpsc::channel::<()>();
     let leaves = std::sync::Mutex::new(Some(leaves));
@@ -242,15 +244,25 @@ fn one_writer_at_a_time() {
         }
         Ok(())
     }));
-    let other = crate::edits::Changes::new(&world.state(), &world.roots, world.policy.clone(), limits);
+    let other = Changes::new(&world.state(), &world.roots, world.policy.clone(), limits);
     let id = other.keep(CALLER, world.plan(vec![world.texts("a", &[(0, 0, 0, 0, "other ")])]).unwrap()).unwrap();
+    // A workspace inside is part of it, one beside is not.
+    let recovers = |folder: &str| {
+        crate::sys::files::create_dirs(&world.path(folder)).unwrap();
+        let roots = Roots::new([world.path(folder)]).unwrap();
+        let limits = Limits { wait: Duration::from_millis(50), ..Limits::default() };
+        Changes::new(&world.state(), &roots, world.policy.clone(), limits).recover().is_ok()
+    };
     std::thread::scope(|scope| {
         scope.spawn(|| world.make(&slow, vec![world.texts("a", &[(0, 0, 0, 0, "slow ")])]).unwrap());
         enters.recv().unwrap();
         let refused = other.apply(CALLER, &id).unwrap_err();
         assert_eq!(said(&refused, &world), "conflict: another langport is changing this workspace ()");
+        assert!(!recovers("inside"));
+        assert!(recovers("../beside"));
         leave.send(()).unwrap();
     });
+    assert!(recovers("inside"));
     assert_eq!(world.read("a"), "slow one\n");
     assert_eq!(said(&other.apply(CALLER, &id).unwrap_err(), &world), "conflict: it is not as it was (ws/a)");
 }
