@@ -9,6 +9,7 @@
 //! | [`render`] | typed outcomes made into bounded text or structured content |
 //! | [`tools`] | one file per tool: arguments to a query to a typed outcome; the address |
 //! | [`binding`] | which definitions serve which file |
+//! | [`edits`] | changes to files: a server's edit becomes a plan with its diff; apply, journal, undo |
 //! | [`runtime`] | the life of servers: supervisor, readiness, documents, diagnostics, verdicts |
 //! | [`protocol`] | the wire: bounded frames, guard, outbox, inbound, capabilities, positions |
 //! | [`workspace`] | roots, confinement, disk snapshots, watcher and barrier |
@@ -31,6 +32,8 @@
 //!   servers have verdicts of their own.
 //! - What a server sends is read through caps, straight from the bytes; nothing of it, nor of a file, stands at the
 //!   beginning of an answer's line.
+//! - A change to files is made whole or not at all, on the very bytes that it was computed for, and never outside the
+//!   roots: files are reached through handles of the roots, following no link.
 //! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
 //!   await. Starting is lazy and done once, however many ask.
 //! - Code never branches on a server's name: what is special about one stands in its definition.
@@ -42,6 +45,7 @@
 pub mod binding;
 pub mod cli;
 pub mod config;
+pub mod edits;
 pub mod language;
 pub mod mcp;
 pub mod protocol;

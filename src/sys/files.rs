@@ -1,10 +1,11 @@
 //! Everything that writes to the file system, and what identifies a file in it.
 #![expect(clippy::disallowed_methods, reason = "this is where files are written")]
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -47,6 +48,15 @@ pub fn inode(folder: &Path) -> Option<Inode> {
     Some(Inode { dev, ino, born: metadata.created().ok() })
 }
 
+/// How many names (hard links) a file has.
+#[must_use]
+pub fn names(metadata: &Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(metadata);
+    #[cfg(not(unix))]
+    1
+}
+
 /// Nanoseconds since the epoch, to compare with [`Identity`].
 #[must_use]
 pub fn now_ns() -> i128 {
@@ -70,13 +80,13 @@ pub fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether this user may write into a folder.
+/// Whether this user may write into a folder, or a file.
 #[must_use]
-pub fn is_writable(folder: &Path) -> bool {
+pub fn is_writable(path: &Path) -> bool {
     #[cfg(unix)]
-    return rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok();
+    return rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     #[cfg(not(unix))]
-    folder.metadata().is_ok_and(|metadata| !metadata.permissions().readonly())
+    path.metadata().is_ok_and(|metadata| !metadata.permissions().readonly())
 }
 
 /// Writes a file in place.
@@ -235,6 +245,35 @@ pub fn lock(path: &Path) -> io::Result<Lock> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     file.lock()?;
     Ok(Lock { _file: file })
+}
+
+/// How a lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    Alone,
+    Shared,
+}
+
+/// As [`lock`], but waits no longer than this; `None` where somebody else has it all the while.
+///
+/// # Errors
+/// As creating or locking a file.
+pub fn lock_within(path: &Path, hold: Hold, wait: Duration) -> io::Result<Option<Lock>> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let until = Instant::now() + wait;
+    loop {
+        let tried = match hold {
+            Hold::Alone => file.try_lock(),
+            Hold::Shared => file.try_lock_shared(),
+        };
+        match tried {
+            Ok(()) => return Ok(Some(Lock { _file: file })),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => return Ok(None),
+            // There is no waiting for a lock with an end to it.
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
 }
 
 /// Random enough for names that must not be guessed and are created exclusively.

@@ -1,0 +1,241 @@
+//! The steps of an edit, played through in their order on an overlay of the tree. Nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::effect::Content;
+use super::net;
+use super::overlay::{Node, Overlay};
+use super::plan::Plan;
+use super::policy::Policy;
+use super::refusal::{Refusal, RefusalCode};
+use super::{attributes, ignored};
+use crate::protocol::positions::Encoding;
+use crate::protocol::types::{FileRef, WorkspaceEdit};
+use crate::sys::files;
+use crate::workspace::disk::{Disk, ReadError, Snapshot};
+use crate::workspace::roots::{PathError, Roots};
+
+/// What a server had been told of a file when it computed an edit.
+#[derive(Debug, Clone)]
+pub struct Told {
+    pub snapshot: Arc<Snapshot>,
+    /// The document's version, where it was open.
+    pub version: Option<i32>,
+}
+
+/// Computes and checks what `edit` comes to. `told` is what the server knew of a file when it computed the edit: where the
+/// disk has another text now, the edit is refused.
+///
+/// # Errors
+/// When any part of the edit is invalid, not allowed, or was computed for another state of the files; or when all of it
+/// changes nothing ([`RefusalCode::Nothing`]).
+pub fn plan(
+    roots: &Roots,
+    disk: &Disk,
+    policy: &Policy,
+    edit: &WorkspaceEdit,
+    encoding: Encoding,
+    title: String,
+    told: &dyn Fn(&Path) -> Option<Told>,
+) -> Result<Plan, Refusal> {
+    let mut planner = Planner::new(roots, disk, policy, encoding, told);
+    for step in &edit.steps {
+        planner.step(step)?;
+    }
+    let (effects, shown) = net::effects(&mut planner)?;
+    if effects.is_empty() {
+        return Err(Refusal::new(RefusalCode::Nothing, "the edit changes nothing", "nothing to apply"));
+    }
+    if effects.len() > policy.files {
+        return Err(Refusal::too_large(format!(
+            "it touches {} files and folders, more than {}",
+            effects.len(),
+            policy.files
+        )));
+    }
+    let mut plan = Plan::new(title, effects, shown, planner.places)?;
+    if plan.bytes() > policy.plan_bytes {
+        return Err(Refusal::too_large(format!(
+            "it would hold {} bytes, more than {}",
+            plan.bytes(),
+            policy.plan_bytes
+        )));
+    }
+    plan.ignored = ignored::among(roots, plan.files().map(|(_, path, _)| path));
+    plan.to_confirm = edit.to_confirm.clone();
+    Ok(plan)
+}
+
+pub(super) struct Planner<'p> {
+    pub(super) roots: &'p Roots,
+    pub(super) disk: &'p Disk,
+    pub(super) policy: &'p Policy,
+    pub(super) encoding: Encoding,
+    pub(super) told: &'p dyn Fn(&Path) -> Option<Told>,
+    pub(super) overlay: Overlay,
+    /// Files on the disk whose content is no longer where it was: deleted, overwritten or moved; with the content where it
+    /// was read already.
+    pub(super) gone: BTreeMap<PathBuf, Option<Content>>,
+    /// Folders on the disk that are to be removed.
+    pub(super) gone_folders: BTreeSet<PathBuf>,
+    pub(super) places: usize,
+    pub(super) work: u64,
+    /// Bytes held so far.
+    pub(super) held: u64,
+}
+
+impl<'p> Planner<'p> {
+    fn new(
+        roots: &'p Roots,
+        disk: &'p Disk,
+        policy: &'p Policy,
+        encoding: Encoding,
+        told: &'p dyn Fn(&Path) -> Option<Told>,
+    ) -> Planner<'p> {
+        let all = roots.all().iter().map(|root| root.path.clone());
+        let inner = |path: &Path| roots.all().iter().any(|other| other.path != path && path.starts_with(&other.path));
+        Planner {
+            overlay: Overlay::new(all.filter(|path| !inner(path))),
+            roots,
+            disk,
+            policy,
+            encoding,
+            told,
+            gone: BTreeMap::new(),
+            gone_folders: BTreeSet::new(),
+            places: 0,
+            work: 0,
+            held: 0,
+        }
+    }
+
+    /// The path that a step names: inside the workspace, and not withheld.
+    pub(super) fn place(&self, file: &FileRef) -> Result<PathBuf, Refusal> {
+        let path = match file {
+            FileRef::Path(path) => path,
+            FileRef::Foreign(uri) => {
+                return Err(Refusal::new(
+                    RefusalCode::OutsideWorkspace,
+                    format!("the edit concerns `{uri}`, which is no file here"),
+                    "make the change by other means",
+                ));
+            }
+        };
+        let place = self.roots.place(path).map_err(|error| match error {
+            PathError::OutsideWorkspace(resolved) => Refusal::new(
+                RefusalCode::OutsideWorkspace,
+                "the edit concerns a file outside the workspace",
+                "nothing outside the workspace is changed",
+            )
+            .at(&resolved),
+            error => Refusal::invalid(error.to_string()).at(path),
+        })?;
+        self.allowed(&place)?;
+        Ok(place)
+    }
+
+    pub(super) fn allowed(&self, path: &Path) -> Result<(), Refusal> {
+        match self.policy.withholds(self.roots, path) {
+            Some(why) => Err(Refusal::refused(path, format!("it is not to be changed: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The file that a link to be edited leads to.
+    pub(super) fn behind(&self, link: &Path, here: bool) -> Result<PathBuf, Refusal> {
+        if !here {
+            return Err(Refusal::refused(link, "it is a link that the same edit moves"));
+        }
+        let target = link.canonicalize().map_err(|error| Refusal::failed(link, "follow a link", &error))?;
+        if !self.roots.contains(&target) {
+            let code = RefusalCode::OutsideWorkspace;
+            return Err(Refusal::new(
+                code,
+                "a link leads outside the workspace",
+                "nothing outside the workspace is changed",
+            )
+            .at(&target));
+        }
+        self.allowed(&target)?;
+        Ok(target)
+    }
+
+    /// Reads the text of the file at `path`, if that is still to be done, and checks it against what the server knew.
+    pub(super) fn load(&mut self, path: &Path, version: Option<i64>) -> Result<(), Refusal> {
+        let (disk, told) = (self.disk, self.told);
+        match self.overlay.find(path)? {
+            Some(Node::File(file)) => {
+                let Some(origin) = file.origin.clone() else { return Ok(()) };
+                if let Some((told, version)) = told(&origin).and_then(|told| told.version).zip(version)
+                    && i64::from(told) != version
+                {
+                    return Err(Refusal::conflict(path, "the edit was computed for another version of it"));
+                }
+                if file.base.is_none() {
+                    attributes::replaceable(&origin)?;
+                    let snapshot = disk.read(&origin).map_err(|error| unreadable(&origin, &error))?;
+                    check(&snapshot, told(&origin).as_ref(), path)?;
+                    file.base = Some(Content::Text { bom: snapshot.bom, text: Arc::clone(&snapshot.text) });
+                    self.held += snapshot.text.len() as u64;
+                }
+                Ok(())
+            }
+            Some(Node::Folder(_)) => Err(Refusal::invalid("the edit takes a folder for a text").at(path)),
+            Some(Node::Special) => Err(Refusal::refused(path, "it is not a regular file")),
+            None => Ok(()),
+        }
+    }
+
+    /// The server was told of another content.
+    pub(super) fn knows_otherwise(&self, path: &Path, hash: u64) -> bool {
+        (self.told)(path).is_some_and(|told| told.snapshot.hash != hash)
+    }
+
+    /// The content of a file that need be no text.
+    pub(super) fn raw(&mut self, path: &Path) -> Result<Content, Refusal> {
+        let failed = |error: std::io::Error| Refusal::failed(path, "read it", &error);
+        let metadata = path.symlink_metadata().map_err(failed)?;
+        if metadata.is_symlink() {
+            return Ok(Content::Link(path.read_link().map_err(failed)?));
+        }
+        let room = self.policy.plan_bytes.saturating_sub(self.held);
+        let mut bytes = Vec::new();
+        files::open(path).map_err(failed)?.take(room + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > room {
+            return Err(
+                Refusal::too_large(format!("it would hold more than {} bytes", self.policy.plan_bytes)).at(path)
+            );
+        }
+        self.held += bytes.len() as u64;
+        Ok(Content::Bytes(bytes.into()))
+    }
+}
+
+fn check(snapshot: &Snapshot, told: Option<&Told>, path: &Path) -> Result<(), Refusal> {
+    if told.is_some_and(|told| told.snapshot.hash != snapshot.hash) {
+        return Err(Refusal::conflict(path, "it changed while the server was computing"));
+    }
+    if snapshot.lossy {
+        return Err(Refusal::refused(path, "it is not UTF-8"));
+    }
+    if memchr::memchr(0, snapshot.text.as_bytes()).is_some() {
+        return Err(Refusal::refused(path, "it holds a NUL character"));
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: &ReadError) -> Refusal {
+    match error {
+        ReadError::NotFound(_) => Refusal::conflict(path, "it does not exist any more"),
+        ReadError::TooLarge { size, limit, .. } => {
+            Refusal::too_large(format!("it has {size} bytes, more than {limit}")).at(path)
+        }
+        ReadError::Directory(_) => Refusal::invalid("the edit takes a folder for a text").at(path),
+        ReadError::Binary(_) => Refusal::refused(path, "it is binary"),
+        ReadError::Special(_) => Refusal::refused(path, "it is not a regular file"),
+        ReadError::Io { source, .. } => Refusal::failed(path, "read it", source),
+    }
+}
