@@ -1,6 +1,6 @@
 //! Asks one session one question: sync, readiness, request, retries, reading, and what the answer is worth.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -12,12 +12,13 @@ use crate::protocol::{
     Method, RequestError, Response, Support,
     positions::{Point, Position},
     read::{self, Caps, ReadError},
+    types::{EditStep, WorkspaceEdit},
     uri::path_to_uri,
 };
 
 use super::{
     ground::Ground,
-    query::{Answer, FileProblems, Query, Question, Reply, Shortfall, Target, Tree},
+    query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Shortfall, Target, Tree},
     readiness::Standing,
     session::{Focus, Session, SyncError},
     verdict::Verdict,
@@ -95,6 +96,9 @@ impl Session {
     }
 
     fn offers(&self, question: &Question) -> bool {
+        if let Query::Move { from, to, folder } = &question.query {
+            return !self.heard_moves(super::moves::Moved::Will, from, to, *folder).is_empty();
+        }
         let (record, method) = (self.heard.record(), question.query.method());
         match &question.file {
             // A search of the project is no matter of the file that stands for it.
@@ -124,7 +128,7 @@ impl Session {
 
     /// Waits while the server counts its files anew; nothing else is asked meanwhile, since some servers put it off
     /// while they are asked things.
-    async fn wait_counted(&self, question: &Question) {
+    pub(super) async fn wait_counted(&self, question: &Question) {
         let mut news = self.heard.news();
         loop {
             news.mark_unchanged();
@@ -147,8 +151,18 @@ impl Session {
     }
 
     pub(super) fn sync_or_why(&self, ground: &Ground, question: &Question) -> Result<Option<Focus>, Shortfall> {
+        self.sync_beside_or_why(ground, question, &[])
+    }
+
+    /// The same with other files open as well.
+    pub(super) fn sync_beside_or_why(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        beside: &[(PathBuf, String)],
+    ) -> Result<Option<Focus>, Shortfall> {
         let focus = question.file.as_deref().map(|path| (path, question.language.as_str()));
-        let synced = match self.sync(ground, focus) {
+        let synced = match self.sync_beside(ground, focus, beside) {
             // The file only stands for its project there: it may be gone, or be none that can be told.
             Err(SyncError::Read(_)) if matches!(question.query, Query::Symbols { .. }) => self.sync(ground, None),
             other => other,
@@ -170,6 +184,7 @@ impl Session {
         }
         focus = focus.map(|focus| self.up_to_date(ground, focus)).transpose()?;
         let mut known = true;
+        let (mut worth, mut reason) = (Verdict::Fresh, None);
         if question.query.project_wide() {
             self.wait_counted(question).await;
             known = self.wait_published(question).await;
@@ -179,6 +194,15 @@ impl Session {
                 let focus = focus.as_ref().ok_or(Shortfall::Moved)?;
                 Answer::Tree(self.tree(question, focus, *at, *hierarchy, *depth).await?)
             }
+            Query::Actions { span, only } => {
+                let (actions, _) = self.actions(ground, question, *span, only).await?;
+                (worth, reason) = super::actions::worth(actions.diagnosed);
+                Answer::Actions(actions)
+            }
+            Query::Rename { .. } | Query::Format { .. } | Query::Act { .. } | Query::Move { .. } => {
+                let focus = focus.ok_or(Shortfall::Moved)?;
+                Answer::Edit(self.proposal(ground, question, focus).await?)
+            }
             query => {
                 let params = self.params(query, focus.as_ref())?;
                 let response = self.request_retrying(ground, question, query.method().name(), &params).await?;
@@ -186,7 +210,7 @@ impl Session {
             }
         };
         let (verdict, reason) = match self.heard.standing() {
-            Standing::Ready if known => (Verdict::Fresh, None),
+            Standing::Ready if known => (worth, reason.take()),
             Standing::Ready => (Verdict::Indexing, Some("it has not looked at every changed file yet".into())),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
@@ -278,6 +302,10 @@ fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
         // Both are several requests, and read where those are made.
         Query::Diagnostics => Answer::Problems(FileProblems::default()),
         Query::Tree { .. } => Answer::Tree(Tree::default()),
+        Query::Actions { .. } => Answer::Actions(Actions::default()),
+        Query::Rename { .. } | Query::Format { .. } | Query::Act { .. } | Query::Move { .. } => {
+            Answer::Edit(Proposal::default())
+        }
     })
 }
 
@@ -290,8 +318,19 @@ fn size(answer: &Answer) -> usize {
         Answer::Problems(list) => list.total,
         Answer::Completions(list) => list.total,
         Answer::Outline(list) => list.total,
+        Answer::Edit(proposal) => proposal.edit.as_ref().map_or(0, edits),
+        Answer::Actions(actions) => actions.list.total,
         Answer::Hover(_) | Answer::Signatures(_) => 0,
     }
+}
+
+/// Replacements and operations of an edit.
+fn edits(edit: &WorkspaceEdit) -> usize {
+    let size = |step: &EditStep| match step {
+        EditStep::Texts { edits, .. } => edits.len(),
+        EditStep::Create { .. } | EditStep::Rename { .. } | EditStep::Delete { .. } => 1,
+    };
+    edit.steps.iter().map(size).sum()
 }
 
 impl Target {

@@ -83,6 +83,8 @@ struct Document {
 pub struct Documents {
     open: HashMap<PathBuf, Document>,
     limit: usize,
+    /// Documents beyond the limit that an edit touches: they are open together while it is computed.
+    extra: usize,
     /// One counter for all files: a version can then never go back, not even across close and reopen.
     version: i32,
     uses: u64,
@@ -91,7 +93,7 @@ pub struct Documents {
 impl Documents {
     /// At most `limit` documents stay open.
     pub fn new(limit: usize) -> Self {
-        Self { open: HashMap::new(), limit: limit.max(1), version: 0, uses: 0 }
+        Self { open: HashMap::new(), limit: limit.max(1), extra: 0, version: 0, uses: 0 }
     }
 
     /// The content hash of a text that the server was told of and has open.
@@ -102,6 +104,16 @@ impl Documents {
     /// Open files, in no order.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.open.keys().cloned().collect()
+    }
+
+    /// The newest version that was told of any file.
+    pub fn newest(&self) -> i32 {
+        self.version
+    }
+
+    /// So many files are to be open at once beside the one that is asked about, until others are opened.
+    pub fn make_room_for(&mut self, beside: usize) {
+        self.extra = (beside + 1).saturating_sub(self.limit);
     }
 
     /// How many are open.
@@ -245,7 +257,7 @@ impl Documents {
     }
 
     fn make_room(&mut self, rules: &impl Rules, out: &mut Vec<Notice>) {
-        while self.open.len() >= self.limit {
+        while self.open.len() >= self.limit + self.extra {
             let Some(oldest) = self.open.iter().min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else {
                 return;
             };

@@ -27,6 +27,7 @@ pub struct Heard {
     tick: watch::Sender<u64>,
     settings: Settings,
     folders: Vec<(String, String)>,
+    edits: super::held::Desk,
 }
 
 /// How `workspace/configuration` and custom requests are answered.
@@ -81,7 +82,13 @@ impl Heard {
             log: VecDeque::new(),
             verified: HashMap::new(),
         };
-        Self { record: Mutex::new(record), tick: watch::Sender::new(0), settings, folders }
+        Self {
+            record: Mutex::new(record),
+            tick: watch::Sender::new(0),
+            settings,
+            folders,
+            edits: super::held::Desk::default(),
+        }
     }
 
     /// The record; never held across an await.
@@ -92,6 +99,11 @@ impl Heard {
     /// Wakes whoever waits for news.
     pub fn tick(&self) {
         self.tick.send_modify(|tick| *tick += 1);
+    }
+
+    /// From now on one edit that the server wants to make is held.
+    pub(super) fn hold_edits(&self) -> super::held::Holding {
+        self.edits.hold()
     }
 
     /// Follows the ticks.
@@ -207,5 +219,11 @@ impl Host for Heard {
 
     fn reply(&self, method: &str, _params: &Value) -> Option<Value> {
         self.settings.replies.get(method).cloned()
+    }
+
+    fn apply_edit(&self, params: &[u8]) -> Result<(), String> {
+        let answer = self.edits.offered(params);
+        self.tick();
+        answer
     }
 }

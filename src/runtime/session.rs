@@ -65,6 +65,8 @@ pub struct Session {
     pub(super) in_use: AtomicU64,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
     pub(super) gate: Semaphore,
+    /// Commands of the server's own run one at a time: which of them an edit belongs to is not said.
+    pub(super) commands: tokio::sync::Mutex<()>,
 }
 
 /// The waits of one session.
@@ -125,6 +127,19 @@ impl Session {
     /// # Errors
     /// When the focused file cannot be read, or the server is gone.
     pub fn sync(&self, ground: &Ground, focus: Option<(&Path, &str)>) -> Result<Option<Focus>, SyncError> {
+        self.sync_beside(ground, focus, &[])
+    }
+
+    /// The same, with these files open as well, each with its language.
+    ///
+    /// # Errors
+    /// As [`Session::sync`]; one of the others that cannot be read is left out.
+    pub(super) fn sync_beside(
+        &self,
+        ground: &Ground,
+        focus: Option<(&Path, &str)>,
+        beside: &[(PathBuf, String)],
+    ) -> Result<Option<Focus>, SyncError> {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
         let changes = ground.watcher.since(desk.seen);
         if changes.overflow {
@@ -151,6 +166,12 @@ impl Session {
             }
         }
         for (path, language) in unasked {
+            if let Ok(snapshot) = ground.read(path) {
+                desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+            }
+        }
+        desk.documents.make_room_for(beside.len());
+        for (path, language) in beside {
             if let Ok(snapshot) = ground.read(path) {
                 desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             }

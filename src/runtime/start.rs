@@ -156,6 +156,7 @@ pub(super) async fn start(
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
         gate: Semaphore::new((starter.pending * 3 / 4).max(1)),
+        commands: tokio::sync::Mutex::default(),
     }))
 }
 

@@ -254,6 +254,7 @@ mod tests {
             unnecessary: false,
             deprecated: false,
             related: Vec::new(),
+            wire: crate::protocol::types::Wire::default(),
         }
     }
 
