@@ -80,7 +80,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
 }
 
 /// A server that has no diagnostics at all takes no part, unless nobody else does.
-fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
+pub(super) fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
     let unsupported =
         |one: &Heard| one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported);
     if !heard.iter().all(unsupported) {
@@ -89,7 +89,7 @@ fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
     heard
 }
 
-fn all_failed(ask: &Ask<'_>, heard: &[Heard], servers: Vec<ServerVerdict>) -> Failure {
+pub(super) fn all_failed(ask: &Ask<'_>, heard: &[Heard], servers: Vec<ServerVerdict>) -> Failure {
     let worst = heard
         .iter()
         .filter_map(|one| one.result.as_ref().err().map(|shortfall| (one, shortfall)))
@@ -104,13 +104,13 @@ fn all_failed(ask: &Ask<'_>, heard: &[Heard], servers: Vec<ServerVerdict>) -> Fa
 }
 
 /// How to mend what one server lacks, when others have answered.
-fn note(ask: &Ask<'_>, one: &Heard) -> Option<String> {
+pub(super) fn note(ask: &Ask<'_>, one: &Heard) -> Option<String> {
     let shortfall = one.result.as_ref().err()?;
     let name = ask.engine.display(&one.entry);
     Some(format!("{name}: {shortfall}; {}", short::next_step(&name, shortfall)))
 }
 
-fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str) -> Problem {
+pub(super) fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str) -> Problem {
     let own = FileRef::Path(file.path.clone());
     let span = reader.span(&own, item.range);
     let related = item.related.iter().map(|related| {
