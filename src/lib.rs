@@ -9,6 +9,7 @@
 //! | [`render`] | typed outcomes made into bounded text or structured content |
 //! | [`tools`] | one file per tool: arguments to a query to a typed outcome; the address |
 //! | [`binding`] | which definitions serve which file |
+//! | [`edits`] | changes to files: a server's edit becomes a plan with its diff; apply, journal, undo |
 //! | [`runtime`] | the life of servers: supervisor, readiness, documents, diagnostics, verdicts |
 //! | [`protocol`] | the wire: bounded frames, guard, outbox, inbound, capabilities, positions |
 //! | [`workspace`] | roots, confinement, disk snapshots, watcher and barrier |
@@ -42,6 +43,7 @@
 pub mod binding;
 pub mod cli;
 pub mod config;
+pub mod edits;
 pub mod language;
 pub mod mcp;
 pub mod protocol;

@@ -31,6 +31,15 @@ pub fn identity(metadata: &Metadata) -> Identity {
     }
 }
 
+/// How many names (hard links) a file has.
+#[must_use]
+pub fn names(metadata: &Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(metadata);
+    #[cfg(not(unix))]
+    1
+}
+
 /// Nanoseconds since the epoch, to compare with [`Identity`].
 #[must_use]
 pub fn now_ns() -> i128 {
@@ -54,13 +63,13 @@ pub fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether this user may write into a folder.
+/// Whether this user may write into a folder, or a file.
 #[must_use]
-pub fn is_writable(folder: &Path) -> bool {
+pub fn is_writable(path: &Path) -> bool {
     #[cfg(unix)]
-    return rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok();
+    return rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     #[cfg(not(unix))]
-    folder.metadata().is_ok_and(|metadata| !metadata.permissions().readonly())
+    path.metadata().is_ok_and(|metadata| !metadata.permissions().readonly())
 }
 
 /// Writes a file in place.

@@ -1,6 +1,7 @@
 //! The only place that spawns, kills, writes files and reads the environment. Knows nothing of servers, protocols or
 //! workspaces.
 
+pub mod below;
 pub mod dirs;
 pub mod env;
 pub mod files;

@@ -130,6 +130,18 @@ impl Roots {
         self.innermost(&settle(path).ok()?.0)
     }
 
+    /// Where a path would be: the folder that holds it with links resolved (of what does not exist yet, its nearest
+    /// existing parent), its own name as it stands, whether it is a link or nothing yet.
+    ///
+    /// # Errors
+    /// When it names no file, or one outside the roots.
+    pub fn place(&self, path: &Path) -> Result<PathBuf, PathError> {
+        let named = path.parent().zip(path.file_name()).filter(|_| path.is_absolute());
+        let (parent, name) = named.ok_or_else(|| invalid(&path.to_string_lossy(), "it names no file"))?;
+        let settled = settle(parent).map_err(|_| PathError::NotFound(path.to_owned()))?.0.join(name);
+        if self.innermost(&settled).is_some() { Ok(settled) } else { Err(PathError::OutsideWorkspace(settled)) }
+    }
+
     /// How answers print a path: relative to its root, after the root's name where there are several, with forward
     /// slashes; absolute outside.
     #[must_use]

@@ -1,0 +1,39 @@
+//! Changes to files: what a server computed becomes a checked [`Plan`] with its diff, and [`Changes`] makes it, whole or
+//! not at all, and takes it back. Knows no running server and nothing of MCP.
+//!
+//! A plan is the difference between two states of the tree, not a script: the steps of an edit are played through on
+//! an overlay, and what is left is one effect for each path. So each effect can be judged by itself: a file is as the
+//! plan found it, or as the plan leaves it, or somebody else's.
+//!
+//! What is decided here where LSP leaves room:
+//! - A file whose line ends are all `\r\n` gets `\r\n` for every `\n` of an edit, one that has only `\n` gets `\n` for
+//!   every `\r\n`. Where they are mixed, are `\r` alone, or there are none, the edit's own stand.
+//! - An edit that begins a text with a byte order mark adds none, and none takes one away.
+//! - Of several edits at one place the inserts come first, in the server's order.
+//! - Of a link to a file its target is edited; the link itself is renamed and deleted.
+//! - A file with several names (hard links) is not replaced: the others would keep the old text.
+
+mod apply;
+mod attributes;
+mod diff;
+mod effect;
+mod ignored;
+mod journal;
+mod net;
+mod overlay;
+mod plan;
+mod planner;
+mod policy;
+mod refusal;
+mod snippet;
+mod store;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use diff::{FileDiff, Hunk, Kind, Line};
+pub use plan::{Counts, Plan, PlanId};
+pub use planner::{Told, plan};
+pub use policy::Policy;
+pub use refusal::{Refusal, RefusalCode};
+pub use store::{Applied, Changes, Limits, Recovered};

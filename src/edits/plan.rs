@@ -1,0 +1,175 @@
+//! A change that has been computed and checked but not made.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::diff::{self, FileDiff, Kind};
+use super::effect::{Content, Effect};
+use super::refusal::{Refusal, RefusalCode};
+
+/// Names a plan: 80 bits out of the system's randomness, so that nobody finds one by trying.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PlanId(String);
+
+impl PlanId {
+    /// A new one.
+    pub(super) fn random() -> Result<PlanId, Refusal> {
+        let mut bytes = [0u8; 10];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Refusal::new(RefusalCode::Failed, format!("the system has no randomness: {error}"), "try again")
+        })?;
+        let bits = bytes.iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
+        // No letters that are taken for digits.
+        const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        let letter = |at: u32| char::from(LETTERS[(bits >> (5 * at) & 31) as usize]);
+        Ok(PlanId((0..16).map(letter).collect()))
+    }
+
+    /// What an agent gives back; anything may be in it. It names a plan only if there is one.
+    #[must_use]
+    pub fn given(text: &str) -> PlanId {
+        PlanId(text.trim().chars().take(64).collect::<String>().to_ascii_lowercase())
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PlanId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How many files a plan concerns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub changed: usize,
+    pub created: usize,
+    /// A renamed and edited file counts here only.
+    pub renamed: usize,
+    pub deleted: usize,
+}
+
+/// What happens to one file, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) kind: Kind,
+    pub(super) path: PathBuf,
+    pub(super) from: Option<PathBuf>,
+    pub(super) old: Option<Content>,
+    pub(super) new: Option<Content>,
+}
+
+/// A change to files that has been computed and checked but not made.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub id: PlanId,
+    /// Over all that it does, in hexadecimal: who consents to this consents to nothing else.
+    pub hash: String,
+    pub title: String,
+    pub counts: Counts,
+    /// Places in texts that change.
+    pub places: usize,
+    /// Files it concerns that git ignores: allowed, but worth saying.
+    pub ignored: Vec<PathBuf>,
+    /// Labels of annotations for which the server wants a person's consent.
+    pub to_confirm: Vec<String>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) shown: Vec<Shown>,
+}
+
+impl Plan {
+    pub(super) fn new(title: String, effects: Vec<Effect>, shown: Vec<Shown>, places: usize) -> Result<Plan, Refusal> {
+        let mut counts = Counts::default();
+        for file in &shown {
+            *match file.kind {
+                Kind::Changed => &mut counts.changed,
+                Kind::Created => &mut counts.created,
+                Kind::Renamed => &mut counts.renamed,
+                Kind::Deleted => &mut counts.deleted,
+            } += 1;
+        }
+        Ok(Plan {
+            id: PlanId::random()?,
+            hash: hash(&title, &effects),
+            title,
+            counts,
+            places,
+            ignored: Vec::new(),
+            to_confirm: Vec::new(),
+            effects,
+            shown,
+        })
+    }
+
+    /// Each file's differences, in the order of their paths; large ones are cut and say so.
+    #[must_use]
+    pub fn diff(&self) -> Vec<FileDiff> {
+        diff::files(&self.shown)
+    }
+
+    /// Every path that it touches, where it is now and where it will be.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.effects.iter().flat_map(Effect::paths)
+    }
+
+    /// What it does to each file: the kind, the file, and where a renamed one comes from.
+    pub fn files(&self) -> impl Iterator<Item = (Kind, &Path, Option<&Path>)> {
+        self.shown.iter().map(|file| (file.kind, &*file.path, file.from.as_deref()))
+    }
+
+    /// How many bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.effects.iter().map(Effect::bytes).sum()
+    }
+}
+
+/// Every field is preceded by its length: nothing can be moved from one to the next.
+fn hash(title: &str, effects: &[Effect]) -> String {
+    let mut hash = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    field(title.as_bytes());
+    for effect in effects {
+        let mut contents: [Option<&Content>; 2] = [None, None];
+        let kind: &[u8] = match effect {
+            Effect::MakeFolder { .. } => b"make folder",
+            Effect::MoveFolder { .. } => b"move folder",
+            Effect::Move { print, .. } => {
+                field(&print.hash.to_le_bytes());
+                b"move"
+            }
+            Effect::Replace { old, new, .. } => {
+                contents = [Some(old), Some(new)];
+                b"replace"
+            }
+            Effect::Create { new, .. } => {
+                contents = [None, Some(new)];
+                b"create"
+            }
+            Effect::Delete { old, .. } => {
+                contents = [Some(old), None];
+                b"delete"
+            }
+            Effect::RemoveFolder { .. } => b"remove folder",
+        };
+        field(kind);
+        for path in effect.paths() {
+            field(path.as_os_str().as_encoded_bytes());
+        }
+        for content in contents.into_iter().flatten() {
+            for part in content.parts() {
+                field(part);
+            }
+        }
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

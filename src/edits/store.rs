@@ -1,0 +1,291 @@
+//! The plans of one workspace, by caller, and what was made of them. Plans are kept in memory only: what has not been
+//! applied when langport ends was never there.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::apply::{Engine, Made};
+use super::plan::{Plan, PlanId};
+use super::planner::{self, Told};
+use super::policy::Policy;
+use super::refusal::{Refusal, RefusalCode};
+use crate::protocol::positions::Encoding;
+use crate::protocol::types::WorkspaceEdit;
+use crate::sys::below::Hook;
+use crate::workspace::disk::Disk;
+use crate::workspace::roots::Roots;
+
+/// What the store keeps.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Plans of a caller; a further one pushes the oldest out.
+    pub plans: usize,
+    /// How long a plan is kept.
+    pub lifetime: Duration,
+    /// Bytes of a caller's plans, and bytes kept to take plans back.
+    pub bytes: u64,
+    /// Applied plans that can be taken back.
+    pub undo: usize,
+    /// How long another process's change is waited for.
+    pub wait: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            plans: 32,
+            lifetime: Duration::from_secs(30 * 60),
+            bytes: 64 << 20,
+            undo: 16,
+            wait: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Bytes of all callers' plans, in multiples of what one may have.
+const CALLERS: u64 = 4;
+
+/// What an applied (or taken back) plan did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    pub created: Vec<PathBuf>,
+    pub changed: Vec<PathBuf>,
+    pub deleted: Vec<PathBuf>,
+    /// From and to; folders too.
+    pub renamed: Vec<(PathBuf, PathBuf)>,
+    /// It can be taken back; never so for what was itself taken back.
+    pub undo: bool,
+    /// What an earlier writer that was killed had left half made, and was finished (or dropped) first.
+    pub recovered: Vec<Recovered>,
+}
+
+/// What became of a change whose writer was killed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// It was decided and has been finished; otherwise it was dropped.
+    pub finished: bool,
+    /// Files that somebody else has changed since: left as they are.
+    pub left: Vec<PathBuf>,
+}
+
+/// The plans of one workspace, and the one way to make them.
+#[derive(Debug)]
+pub struct Changes {
+    roots: Roots,
+    policy: Policy,
+    limits: Limits,
+    engine: Engine,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    plans: Vec<Held>,
+    made: Vec<Past>,
+}
+
+#[derive(Debug)]
+struct Held {
+    caller: u64,
+    plan: Arc<Plan>,
+    until: Instant,
+}
+
+#[derive(Debug)]
+struct Past {
+    caller: u64,
+    id: PlanId,
+    made: Made,
+}
+
+impl Changes {
+    /// The changes of the workspace with these roots; journals and locks go below `state`.
+    #[must_use]
+    pub fn new(state: &Path, roots: &Roots, policy: Policy, limits: Limits) -> Changes {
+        Changes::hooked(state, roots, policy, limits, Hook::default())
+    }
+
+    /// As [`Changes::new`]; `hook` is asked before each step that writes. For tests of what happens when one fails.
+    #[must_use]
+    pub fn hooked(state: &Path, roots: &Roots, policy: Policy, limits: Limits, hook: Hook) -> Changes {
+        let engine = Engine::new(state, roots, limits.wait, hook);
+        Changes { roots: roots.clone(), policy, limits, engine, state: Mutex::default() }
+    }
+
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// As [`planner::plan`], for this workspace. Nothing is kept yet.
+    ///
+    /// # Errors
+    /// As [`planner::plan`].
+    pub fn plan(
+        &self,
+        disk: &Disk,
+        edit: &WorkspaceEdit,
+        encoding: Encoding,
+        title: String,
+        told: &dyn Fn(&Path) -> Option<Told>,
+    ) -> Result<Plan, Refusal> {
+        planner::plan(&self.roots, disk, &self.policy, edit, encoding, title, told)
+    }
+
+    /// Keeps a plan for its caller. The oldest ones give way.
+    ///
+    /// # Errors
+    /// When it is larger than all that a caller may have.
+    pub fn keep(&self, caller: u64, plan: Plan) -> Result<PlanId, Refusal> {
+        let (id, bytes) = (plan.id.clone(), plan.bytes());
+        if bytes > self.limits.bytes {
+            return Err(Refusal::too_large(format!("it holds {bytes} bytes, more than {}", self.limits.bytes)));
+        }
+        let mut state = self.state();
+        let until = Instant::now() + self.limits.lifetime;
+        state.plans.push(Held { caller, plan: Arc::new(plan), until });
+        // The oldest first, as long as there is too much of anything.
+        loop {
+            let own = || state.plans.iter().filter(|held| held.caller == caller);
+            let sum = |bytes: u64, held: &Held| bytes + held.plan.bytes();
+            let oldest = if own().count() > self.limits.plans || own().fold(0, sum) > self.limits.bytes {
+                state.plans.iter().position(|held| held.caller == caller)
+            } else {
+                (state.plans.iter().fold(0, sum) > CALLERS * self.limits.bytes).then_some(0)
+            };
+            match oldest {
+                Some(at) => drop(state.plans.remove(at)),
+                None => return Ok(id),
+            }
+        }
+    }
+
+    /// A caller's plan.
+    ///
+    /// # Errors
+    /// When there is none of that id, none any more, or it is another caller's: the answer is the same.
+    pub fn get(&self, caller: u64, id: &PlanId) -> Result<Arc<Plan>, Refusal> {
+        let held = self
+            .state()
+            .plans
+            .iter()
+            .find(|held| held.caller == caller && held.plan.id == *id)
+            .map(|held| Arc::clone(&held.plan));
+        held.ok_or_else(|| Refusal::new(RefusalCode::Expired, "there is no such plan, or no longer", "plan it again"))
+    }
+
+    /// Forgets a plan; whether there was one.
+    pub fn drop_plan(&self, caller: u64, id: &PlanId) -> bool {
+        let mut state = self.state();
+        let before = state.plans.len();
+        state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
+        state.plans.len() < before
+    }
+
+    /// Forgets all that a caller has: it is gone.
+    pub fn forget(&self, caller: u64) {
+        let past = {
+            let mut state = self.state();
+            state.plans.retain(|held| held.caller != caller);
+            take(&mut state.made, |past| past.caller == caller)
+        };
+        past.into_iter().for_each(|past| self.engine.drop_journal(past.made));
+    }
+
+    /// Makes a plan, whole or not at all. Blocks.
+    ///
+    /// # Errors
+    /// When it is not there, not allowed, or any of its files is not as it was; nothing is changed then.
+    pub fn apply(&self, caller: u64, id: &PlanId) -> Result<Applied, Refusal> {
+        let plan = self.get(caller, id)?;
+        self.permitted()?;
+        let (applied, made) = self.engine.apply(&plan, &self.policy)?;
+        let mut state = self.state();
+        state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
+        state.made.push(Past { caller, id: id.clone(), made });
+        let mut dropped = Vec::new();
+        while state.made.len() > self.limits.undo
+            || state.made.iter().map(|past| past.made.bytes).sum::<u64>() > self.limits.bytes
+        {
+            dropped.push(state.made.remove(0));
+        }
+        drop(state);
+        dropped.into_iter().for_each(|past| self.engine.drop_journal(past.made));
+        Ok(applied)
+    }
+
+    /// Takes an applied plan back: the files get their very bytes again. Blocks.
+    ///
+    /// # Errors
+    /// When the caller has applied no such plan, or any of its files is not as the plan left it.
+    pub fn undo(&self, caller: u64, id: &PlanId) -> Result<Applied, Refusal> {
+        self.permitted()?;
+        let past = {
+            let mut state = self.state();
+            let at = state.made.iter().position(|past| past.caller == caller && past.id == *id);
+            let unknown = || {
+                Refusal::new(
+                    RefusalCode::Expired,
+                    "there is no such applied plan, or no longer",
+                    "take the change back by other means",
+                )
+            };
+            let at = at.ok_or_else(unknown)?;
+            // Nobody else may take it back meanwhile.
+            state.made.remove(at)
+        };
+        match self.engine.undo(&past.made, &self.policy) {
+            Ok(applied) => {
+                self.engine.drop_journal(past.made);
+                Ok(applied)
+            }
+            Err(refusal) => {
+                self.state().made.push(past);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Finishes or drops what a killed writer left half made. [`Changes::apply`] and [`Changes::undo`] do that first, too.
+    ///
+    /// # Errors
+    /// When another process is changing the workspace, or the file system says no.
+    pub fn recover(&self) -> Result<Vec<Recovered>, Refusal> {
+        self.permitted()?;
+        self.engine.recover()
+    }
+
+    fn permitted(&self) -> Result<(), Refusal> {
+        if self.policy.read_only {
+            let code = RefusalCode::ReadOnly;
+            return Err(Refusal::new(
+                code,
+                "this workspace is not to be changed",
+                "it is served read-only: ask the user",
+            ));
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        state.plans.retain(|held| held.until > now);
+        state
+    }
+}
+
+/// What served to take plans back is of no use to anybody else.
+impl Drop for Changes {
+    fn drop(&mut self) {
+        let past = std::mem::take(&mut self.state().made);
+        past.into_iter().for_each(|past| self.engine.drop_journal(past.made));
+    }
+}
+
+fn take<T>(all: &mut Vec<T>, which: impl Fn(&T) -> bool) -> Vec<T> {
+    let (taken, kept) = std::mem::take(all).into_iter().partition(which);
+    *all = kept;
+    taken
+}
