@@ -18,7 +18,10 @@ pub(super) fn tools(offered: &[ToolId], names: ToolNames, output: Output) -> Vec
 }
 
 fn entry(tool: ToolId, names: ToolNames, output: Output) -> Tool {
-    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    // Planners write nothing: only what makes their plans does.
+    let writes = tool == ToolId::Apply;
+    let annotations =
+        ToolAnnotations::new().read_only(!writes).destructive(writes).idempotent(!writes).open_world(false);
     let mut meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
     // Claude Code shows a model only names until it searches for tools; these are worth being there from the start.
     if matches!(tool, ToolId::Diagnostics | ToolId::Hover | ToolId::Definition | ToolId::References) {
@@ -50,6 +53,11 @@ fn title(tool: ToolId) -> &'static str {
         ToolId::WorkspaceSymbols => "Symbols of the workspace",
         ToolId::Calls => "Call hierarchy",
         ToolId::Types => "Type hierarchy",
+        ToolId::Rename => "Rename a symbol",
+        ToolId::CodeActions => "Code actions",
+        ToolId::Format => "Format",
+        ToolId::MoveFile => "Move a file",
+        ToolId::Apply => "Apply or undo a plan",
         ToolId::Status => "Language server status",
     }
 }
@@ -77,6 +85,19 @@ fn description(tool: ToolId) -> &'static str {
         ToolId::WorkspaceSymbols => "Finds symbols by a part of their name in the whole project.",
         ToolId::Calls => "Who calls a function, or what it calls, as a tree.",
         ToolId::Types => "Supertypes or subtypes of a class or interface, as a tree.",
+        ToolId::Rename => {
+            "Plans to rename a symbol wherever it is used, in all files. Shows the diff and a plan id; lsp/apply makes it."
+        }
+        ToolId::CodeActions => {
+            "Quick fixes and refactorings for a range or a whole file, with ids; action: the plan of one. only: kinds \
+             such as quickfix, source.organizeImports, source.fixAll. lsp/apply makes a plan."
+        }
+        ToolId::Format => "Plans to format a file or a range of it; lsp/apply makes the plan.",
+        ToolId::MoveFile => "Plans to move a file or folder and mend the imports of it; lsp/apply makes the plan.",
+        ToolId::Apply => {
+            "Makes a plan (of rename, code-actions, format, move-file), all of it or nothing, and tells which problems \
+             are new; or takes an applied plan back. The only tool that writes."
+        }
         ToolId::Status => {
             "Every known language server: running, indexing, failed, not installed (with the install command). With \
              file_path: which servers serve that file, and why. restart restarts `server`."
@@ -131,6 +152,32 @@ fn input(tool: ToolId) -> Value {
             add("direction", choice(&["supertypes", "subtypes"]));
             add("depth", level());
         }
+        ToolId::Rename => {
+            address(&mut add);
+            add("new_name", json!({"type": "string"}));
+            add("allow_partial", json!({"type": "boolean", "default": false, "description": "also while indexing"}));
+            required.push("new_name");
+        }
+        ToolId::CodeActions => {
+            add("file_path", text("relative to the workspace"));
+            range(&mut add);
+            add("only", text("kinds, with commas between"));
+            add("action", text("an id from an earlier answer"));
+        }
+        ToolId::Format => {
+            add("file_path", text("relative to the workspace"));
+            range(&mut add);
+            required.push("file_path");
+        }
+        ToolId::MoveFile => {
+            add("from", text("file or folder"));
+            add("to", text("new path, or a folder that is there"));
+            required.extend(["from", "to"]);
+        }
+        ToolId::Apply => {
+            add("plan", text("its id"));
+            add("undo", text("id of an applied plan"));
+        }
         ToolId::Status => {
             add("server", json!({"type": "string"}));
             add("file_path", text("relative to the workspace"));
@@ -159,6 +206,13 @@ fn address(add: &mut impl FnMut(&str, Value)) {
         "occurrence",
         json!({"type": "integer", "description": "which of the symbols of that name on the line, from 1"}),
     );
+}
+
+/// The end is exclusive; nothing given is the whole file.
+fn range(add: &mut impl FnMut(&str, Value)) {
+    for name in ["start_line", "start_column", "end_line", "end_column"] {
+        add(name, json!({"type": "integer"}));
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::protocol::uri::path_to_uri;
 
 pub(super) use crate::protocol::Moved;
 
-use super::session::Session;
+use super::{ground::Ground, session::Session};
 
 /// Files of one folder that a server is told of.
 const FILES: usize = 2_000;
@@ -31,6 +31,13 @@ impl Session {
         let inside = files.filter_map(|entry| entry.path().strip_prefix(there).ok().map(Path::to_owned));
         let pairs = inside.map(|rest| (from.join(&rest), to.join(&rest)));
         pairs.filter(|(old, _)| wants(old, false)).take(FILES).collect()
+    }
+
+    /// Tells the server what has changed on the disk, without asking it anything. Where that fails, the next question finds
+    /// out.
+    pub async fn catch_up(&self, ground: &Ground) {
+        self.caught_up_with_disk(ground).await;
+        let _ = self.sync(ground, None);
     }
 
     /// Tells the server that files have been moved, where it wants to hear of it.

@@ -20,6 +20,7 @@ use super::{
     ground::Ground,
     instance::{Budget, Instance, State},
     query::{Question, Reply, Shortfall},
+    session::Session,
     start::Starter,
 };
 
@@ -119,6 +120,36 @@ impl Pool {
         let instance = self.instance(entry, root);
         let longest = self.starter.start_timeout;
         tokio::spawn(async move { instance.session(longest).await.map(|_| ()) });
+    }
+
+    /// Tells every running server what has changed on the disk.
+    pub async fn catch_up(&self) {
+        for session in self.running() {
+            session.catch_up(&self.ground).await;
+        }
+    }
+
+    /// Tells every running server that wants to hear of it that a file or folder has been moved.
+    pub fn tell_moved(&self, from: &Path, to: &Path) {
+        for session in self.running() {
+            session.tell_moved(from, to, to.is_dir());
+        }
+    }
+
+    /// The files that servers have open, each once.
+    pub fn open_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self.running().iter().flat_map(|session| session.open_files()).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    fn running(&self) -> Vec<Arc<Session>> {
+        let session = |instance: Arc<Instance>| match instance.state() {
+            State::Running(session) if !session.wire.is_closed() => Some(session),
+            _ => None,
+        };
+        self.all().into_iter().filter_map(session).collect()
     }
 
     /// Stops the least recently used server that nobody waits for, where the limit is reached.

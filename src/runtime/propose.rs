@@ -153,7 +153,7 @@ impl Session {
         edit: &WorkspaceEdit,
         targets: &[PathBuf],
         mark: i32,
-    ) -> Option<HashMap<PathBuf, Arc<Snapshot>>> {
+    ) -> Option<HashMap<PathBuf, (Arc<Snapshot>, i32)>> {
         let desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
         let mut told = HashMap::new();
         for path in targets {
@@ -163,7 +163,7 @@ impl Session {
             if desk.documents.hash(path) != Some(snapshot.hash) || sent.version > mark {
                 return None;
             }
-            told.insert(path.clone(), snapshot);
+            told.insert(path.clone(), (snapshot, sent.version));
         }
         let meant = |step: &EditStep| match step {
             EditStep::Texts { file: FileRef::Path(path), version: Some(version), .. } => {

@@ -278,8 +278,8 @@ pub struct Actions {
 pub struct Proposal {
     /// Nothing, where the server has nothing to change.
     pub edit: Option<WorkspaceEdit>,
-    /// The texts that its ranges are about.
-    pub told: HashMap<PathBuf, Arc<Snapshot>>,
+    /// The texts that its ranges are about, and under which version each was told.
+    pub told: HashMap<PathBuf, (Arc<Snapshot>, i32)>,
     /// Remarks of langport's own.
     pub notes: Vec<String>,
 }

@@ -406,6 +406,11 @@ impl Session {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.count()
     }
 
+    /// Their paths.
+    pub fn open_files(&self) -> Vec<PathBuf> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner).documents.paths()
+    }
+
     /// When it was last asked something.
     pub fn last_used(&self) -> Instant {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)

@@ -62,7 +62,8 @@ impl ActionIds {
     /// The action of that id, if it is one of this caller's and not too old.
     pub(super) fn get(&self, caller: u64, id: &str) -> Option<Kept> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = all.iter().find(|(own, made, kept)| own == id && kept.caller == caller && made.elapsed() < LIFETIME);
+        let found =
+            all.iter().find(|(own, made, kept)| own == id && kept.caller == caller && made.elapsed() < LIFETIME);
         found.map(|(_, _, kept)| kept.clone())
     }
 }

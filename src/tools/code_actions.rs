@@ -71,9 +71,8 @@ async fn list(
         let Some((_, root)) = bound.iter().find(|(entry, _)| entry.name == one.entry.name) else { continue };
         beyond += actions.list.total - actions.list.items.len() + actions.list.dropped;
         for (index, action) in actions.list.items.iter().enumerate() {
-            let alike = |other: &&crate::protocol::types::CodeAction| {
-                other.title == action.title && other.kind == action.kind
-            };
+            let alike =
+                |other: &&crate::protocol::types::CodeAction| other.title == action.title && other.kind == action.kind;
             let nth = actions.list.items[..index].iter().filter(alike).count();
             let kept = Kept {
                 caller: ask.caller.id,
@@ -98,7 +97,10 @@ async fn list(
     }
     // What the server thinks best comes first.
     found.sort_by_key(|(rest, ..)| *rest);
-    let print = fingerprint(ask, (&file.path, file.lines.text(), found.iter().map(|(_, _, line)| format!("{line:?}")).collect::<Vec<_>>()));
+    let print = fingerprint(
+        ask,
+        (&file.path, file.lines.text(), found.iter().map(|(_, _, line)| format!("{line:?}")).collect::<Vec<_>>()),
+    );
     let offset = cursor::resume(ask.tool, token, print)?;
     let total = found.len();
     let page: Vec<_> = found.into_iter().skip(offset).take(ask.page_items()).collect();

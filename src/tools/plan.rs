@@ -1,7 +1,9 @@
 //! What all planners share: a server's edit made into a plan that is kept for the caller, and its diff.
 
+use std::path::Path;
+
 use crate::{
-    edits::{self, FileDiff, Kind, Line, Plan, Refusal, RefusalCode},
+    edits::{FileDiff, Kind, Line, Plan, Refusal, RefusalCode, Told},
     protocol::{positions::Encoding, types::WorkspaceEdit},
     runtime::{ground::Ground, query::Proposal},
 };
@@ -37,12 +39,14 @@ impl Ask<'_> {
     /// # Errors
     /// Why it cannot be made, as the engine says it.
     pub(super) async fn plan(&self, wanted: Wanted) -> Result<Planned, Failure> {
-        let ground = self.engine.ground.clone();
-        let policy = self.engine.policy.clone();
+        let (ground, changes) = (self.engine.ground.clone(), self.engine.changes.clone());
         let Wanted { title, edit, proposal, encoding } = wanted;
         let planning = move || {
-            let told = |path: &std::path::Path| proposal.told.get(path).cloned();
-            edits::plan(&ground.roots, &ground.disk, &policy, &edit, encoding, title, &told)
+            let told = |path: &Path| {
+                let (snapshot, version) = proposal.told.get(path)?;
+                Some(Told { snapshot: snapshot.clone(), version: Some(*version) })
+            };
+            changes.plan(&ground.disk, &edit, encoding, title, &told)
         };
         // Reading and comparing every file blocks.
         match tokio::task::spawn_blocking(planning).await {
@@ -79,7 +83,7 @@ impl Ask<'_> {
         let total = lines.len();
         let size = size(&plan);
         let title = plan.title.clone();
-        let id = self.engine.changes.keep(&self.caller.key(), plan).map_err(|refusal| refused(ground, &refusal))?;
+        let id = self.engine.changes.keep(self.caller.id, plan).map_err(|refusal| refused(ground, &refusal))?;
         Ok(Outcome {
             verdict: reply.map_or(super::outcome::Verdict::Unconfirmed, |reply| reply.verdict),
             servers: vec![self.part(heard)],

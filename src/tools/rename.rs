@@ -48,12 +48,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         failure(Code::NotFound, format!("{name} has nothing to rename at {place}: no file would change"), next)
     };
     let edit = proposal.edit.clone().ok_or_else(nothing)?;
-    let wanted = Wanted {
-        title: format!("rename to {}", crate::tools::plan::quoted(&new_name)),
-        edit,
-        proposal: proposal.clone(),
-        encoding: reply.encoding,
-    };
+    let wanted =
+        Wanted { title: format!("rename to {new_name}"), edit, proposal: proposal.clone(), encoding: reply.encoding };
     match ask.plan(wanted).await? {
         Planned::Nothing => Err(nothing()),
         Planned::Plan(plan) => {

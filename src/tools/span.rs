@@ -40,7 +40,10 @@ impl Given {
             if self == Self::default() {
                 return Ok(None);
             }
-            return Err(invalid("a range is given without `start_line`", "give start_line, or nothing for the whole file"));
+            return Err(invalid(
+                "a range is given without `start_line`",
+                "give start_line, or nothing for the whole file",
+            ));
         };
         let last = end_line.unwrap_or(first);
         let start = place(lines, shown, first, start_column.unwrap_or(1))?;
@@ -114,10 +117,25 @@ mod tests {
 
     #[test]
     fn what_is_no_part() {
-        check(json!({"end_line": 2}), &expect!["a range is given without `start_line`; give start_line, or nothing for the whole file"]);
-        check(json!({"start_line": 9}), &expect!["a.py has 4 lines, and line 9 was asked for; give a line from 1 to 4"]);
-        check(json!({"start_line": 1, "end_line": 9}), &expect!["a.py has 4 lines, and line 9 was asked for; give a line from 1 to 4"]);
-        check(json!({"start_line": 2, "start_column": 7}), &expect!["line 2 of a.py has 5 columns, and column 7 was asked for; give a column from 1 to 6"]);
-        check(json!({"start_line": 2, "end_line": 1}), &expect!["the range ends before it starts; give end_line and end_column behind the start"]);
+        check(
+            json!({"end_line": 2}),
+            &expect!["a range is given without `start_line`; give start_line, or nothing for the whole file"],
+        );
+        check(
+            json!({"start_line": 9}),
+            &expect!["a.py has 4 lines, and line 9 was asked for; give a line from 1 to 4"],
+        );
+        check(
+            json!({"start_line": 1, "end_line": 9}),
+            &expect!["a.py has 4 lines, and line 9 was asked for; give a line from 1 to 4"],
+        );
+        check(
+            json!({"start_line": 2, "start_column": 7}),
+            &expect!["line 2 of a.py has 5 columns, and column 7 was asked for; give a column from 1 to 6"],
+        );
+        check(
+            json!({"start_line": 2, "end_line": 1}),
+            &expect!["the range ends before it starts; give end_line and end_column behind the start"],
+        );
     }
 }
