@@ -15,6 +15,7 @@
 
 mod apply;
 mod attributes;
+mod commit;
 mod diff;
 mod effect;
 mod ignored;
@@ -30,6 +31,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod text;
+mod work;
 
 pub use diff::{FileDiff, Hunk, Kind, Line};
 pub use plan::{Counts, Plan, PlanId};

@@ -235,7 +235,7 @@ impl Changes {
             // Nobody else may take it back meanwhile.
             state.made.remove(at)
         };
-        match self.engine.undo(&past.made, &self.policy) {
+        match self.engine.undo(&past.made) {
             Ok(applied) => {
                 self.engine.drop_journal(past.made);
                 Ok(applied)

@@ -1,10 +1,11 @@
 //! Everything that writes to the file system, and what identifies a file in it.
 #![expect(clippy::disallowed_methods, reason = "this is where files are written")]
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -228,6 +229,24 @@ pub fn lock(path: &Path) -> io::Result<Lock> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     file.lock()?;
     Ok(Lock { _file: file })
+}
+
+/// As [`lock`], but waits no longer than this; `None` where somebody else has it all the while.
+///
+/// # Errors
+/// As creating or locking a file.
+pub fn lock_within(path: &Path, wait: Duration) -> io::Result<Option<Lock>> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let until = Instant::now() + wait;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(Lock { _file: file })),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => return Ok(None),
+            // There is no waiting for a lock with an end to it.
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
 }
 
 /// Random enough for names that must not be guessed and are created exclusively.

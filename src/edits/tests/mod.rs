@@ -1,0 +1,9 @@
+//! Plans and changes on real trees.
+
+mod applying;
+mod attributes;
+mod faults;
+mod hostile;
+mod plans;
+mod random;
+mod world;
