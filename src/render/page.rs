@@ -194,10 +194,7 @@ pub fn schema() -> Value {
         "type": "object",
         "properties": {
             "verdict": {"type": "string"},
-            "summary": {"type": "string"},
-            "items": {"type": "array", "items": {"type": "object"}},
-            "cursor": {"type": "string"}
-        },
-        "required": ["verdict", "summary", "items"]
+            "items": {"type": "array", "items": {"type": "object"}}
+        }
     })
 }
