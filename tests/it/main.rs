@@ -19,13 +19,16 @@ macro_rules! trials {
     };
 }
 
+mod changes;
 mod clients;
+mod consent;
 mod diagnostics;
 mod doctor;
 mod ending;
 mod fake;
 mod freshness;
 mod hostile;
+mod hostile_edits;
 mod install;
 mod lifecycle;
 mod mcp;
@@ -73,6 +76,9 @@ fn main() {
         wire::trials(),
         mcp::trials(),
         tools::trials(),
+        changes::trials(),
+        consent::trials(),
+        hostile_edits::trials(),
         try_tour::trials(),
         hostile::trials(),
         install::trials(),

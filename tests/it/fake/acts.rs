@@ -151,6 +151,10 @@ impl Fake {
                     .status();
                 self.event("daemon", json!(child.is_ok()));
             }
+            Act::RenameAsChanges => {
+                let edit = self.scene(|s| s.rename_as_changes(uri, params));
+                self.reply(id, &edit);
+            }
             Act::Publish => self.publish(params, true),
         }
         true
