@@ -80,7 +80,8 @@ impl Engine {
         let id = PlanId::random()?;
         let work = Work::of(&plan.effects, id.as_str()).map_err(|error| self.internal(&error))?;
         let (journal, bytes) = turn.carry_out(&id, work, true)?;
-        let files: Vec<_> = plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned))).collect();
+        let files: Vec<_> =
+            plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned))).collect();
         let applied = Applied { undo: true, recovered, ..applied(&files, false) };
         Ok((applied, Made { journal, files, bytes }))
     }
@@ -260,7 +261,12 @@ impl Turn<'_> {
     }
 
     /// Is everything as the step expects it? Gives the content that will be gone.
-    fn verify(&self, steps: &[Step], turn: usize, leaving: Option<&HashSet<PathBuf>>) -> Result<Option<Vec<u8>>, Refusal> {
+    fn verify(
+        &self,
+        steps: &[Step],
+        turn: usize,
+        leaving: Option<&HashSet<PathBuf>>,
+    ) -> Result<Option<Vec<u8>>, Refusal> {
         let changed = |path: &Path| Refusal::conflict(path, "it is not as it was");
         let start = |path: &Path| journal::at_start(steps, turn, path);
         let look = |path: &Path| {
@@ -275,7 +281,8 @@ impl Turn<'_> {
                 Ok(None)
             }
             Step::MoveFolder { from, to, dev, ino } => {
-                let same = look(&from.0)?.is_some_and(|found| found.what == What::Folder && (found.dev, found.ino) == (*dev, *ino));
+                let same = look(&from.0)?
+                    .is_some_and(|found| found.what == What::Folder && (found.dev, found.ino) == (*dev, *ino));
                 if !same {
                     return Err(changed(&from.0));
                 }
@@ -285,7 +292,9 @@ impl Turn<'_> {
                 let place = start(&from.0).ok_or_else(|| changed(&from.0))?;
                 let found = look(&from.0)?.ok_or_else(|| changed(&from.0))?;
                 if found.readonly && found.what != What::Link {
-                    return Err(Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first").at(&from.0));
+                    return Err(
+                        Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first").at(&from.0)
+                    );
                 }
                 if commit::print(&self.tree, &place).map_err(|error| trouble(&from.0, &error))? != Some(*print) {
                     return Err(changed(&from.0));
@@ -296,10 +305,14 @@ impl Turn<'_> {
                 let found = look(&path.0)?.ok_or_else(|| changed(&path.0))?;
                 if found.what != What::Link {
                     if found.readonly {
-                        return Err(Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first").at(&path.0));
+                        return Err(Refusal::new(RefusalCode::ReadOnly, "it is read-only", "make it writable first")
+                            .at(&path.0));
                     }
                     if found.what == What::File && found.names > 1 {
-                        return Err(Refusal::refused(&path.0, "it has several names (hard links), which would come apart"));
+                        return Err(Refusal::refused(
+                            &path.0,
+                            "it has several names (hard links), which would come apart",
+                        ));
                     }
                 }
                 let place = start(&path.0).ok_or_else(|| changed(&path.0))?;
@@ -313,8 +326,12 @@ impl Turn<'_> {
                 }
                 if let Some(leaving) = leaving {
                     let names = self.tree.names(&place).map_err(|error| trouble(&path.0, &error))?;
-                    if let Some(other) = names.iter().map(|name| place.join(name)).find(|path| !leaving.contains(path)) {
-                        return Err(Refusal::conflict(&other, "it is in a folder that is to be deleted, but was not there"));
+                    if let Some(other) = names.iter().map(|name| place.join(name)).find(|path| !leaving.contains(path))
+                    {
+                        return Err(Refusal::conflict(
+                            &other,
+                            "it is in a folder that is to be deleted, but was not there",
+                        ));
                     }
                 }
                 Ok(None)
@@ -325,7 +342,9 @@ impl Turn<'_> {
     /// A name must be free, or, where a file system folds case, the thing's own.
     fn free(&self, found: Option<Found>, (dev, ino): (u64, u64), path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
         match found {
-            Some(found) if (found.dev, found.ino) != (dev, ino) => Err(Refusal::conflict(path, "there is something by now")),
+            Some(found) if (found.dev, found.ino) != (dev, ino) => {
+                Err(Refusal::conflict(path, "there is something by now"))
+            }
             _ => Ok(None),
         }
     }
@@ -376,7 +395,9 @@ impl Turn<'_> {
         }
         match attributes {
             Some(attributes) => self.tree.set(&file, &attributes).map_err(|error| match error.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => Refusal::refused(path, error.to_string()),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
+                    Refusal::refused(path, error.to_string())
+                }
                 _ => failed(error),
             }),
             None => Ok(()),
@@ -431,7 +452,8 @@ impl Turn<'_> {
         match journal.turn_back().and_then(|()| self.taken_back(journal, steps, made + 1)) {
             Ok(left) if left.is_empty() => refusal,
             Ok(left) => {
-                let what = format!("{}; {} of its files have been changed since, and were left", refusal.what, left.len());
+                let what =
+                    format!("{}; {} of its files have been changed since, and were left", refusal.what, left.len());
                 Refusal { what, ..refusal }
             }
             Err(error) => Refusal::new(
@@ -586,7 +608,10 @@ fn trouble(path: &Path, error: &io::Error) -> Refusal {
     }
     match error.kind() {
         io::ErrorKind::NotFound => Refusal::conflict(path, "it is not as it was"),
-        io::ErrorKind::PermissionDenied => Refusal::new(RefusalCode::Failed, format!("it may not be changed: {error}"), "mend that and try again").at(path),
+        io::ErrorKind::PermissionDenied => {
+            Refusal::new(RefusalCode::Failed, format!("it may not be changed: {error}"), "mend that and try again")
+                .at(path)
+        }
         _ => Refusal::failed(path, "change it", error),
     }
 }

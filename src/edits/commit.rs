@@ -98,7 +98,9 @@ pub(super) fn judge(tree: &Below, step: &Step) -> io::Result<State> {
             _ => State::Other,
         },
         Step::MoveFolder { from, to, dev, ino } => {
-            let is = |path: &Path| Ok::<_, io::Error>(folder(path)?.is_some_and(|found| (found.dev, found.ino) == (*dev, *ino)));
+            let is = |path: &Path| {
+                Ok::<_, io::Error>(folder(path)?.is_some_and(|found| (found.dev, found.ino) == (*dev, *ino)))
+            };
             if is(&to.0)? {
                 State::After
             } else if is(&from.0)? && !exists(tree, &to.0)? {
@@ -107,13 +109,11 @@ pub(super) fn judge(tree: &Below, step: &Step) -> io::Result<State> {
                 State::Other
             }
         }
-        Step::Move { from, to, print: expected } => {
-            match (exists(tree, &from.0)?, exists(tree, &to.0)?) {
-                (true, false) if print(tree, &from.0)? == Some(*expected) => State::Before,
-                (false, true) if print(tree, &to.0)? == Some(*expected) => State::After,
-                _ => State::Other,
-            }
-        }
+        Step::Move { from, to, print: expected } => match (exists(tree, &from.0)?, exists(tree, &to.0)?) {
+            (true, false) if print(tree, &from.0)? == Some(*expected) => State::Before,
+            (false, true) if print(tree, &to.0)? == Some(*expected) => State::After,
+            _ => State::Other,
+        },
         Step::Replace { path, beside, old, new, .. } => {
             // Where two files cannot change places at once it may have ended in the middle.
             let spare = second(&beside.turn.0);

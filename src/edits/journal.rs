@@ -69,17 +69,48 @@ pub(super) struct Saved {
 /// A step; its paths are those of its turn, when all steps before it have been made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Step {
-    MakeFolder { path: Spot, attributes: Option<Attributes> },
-    MoveFolder { from: Spot, to: Spot, dev: u64, ino: u64 },
-    Move { from: Spot, to: Spot, print: Print },
+    MakeFolder {
+        path: Spot,
+        attributes: Option<Attributes>,
+    },
+    MoveFolder {
+        from: Spot,
+        to: Spot,
+        dev: u64,
+        ino: u64,
+    },
+    Move {
+        from: Spot,
+        to: Spot,
+        print: Print,
+    },
     /// The new file lies beside before, the old one after.
-    Replace { path: Spot, beside: Beside, old: Print, new: Print, saved: Option<Saved> },
+    Replace {
+        path: Spot,
+        beside: Beside,
+        old: Print,
+        new: Print,
+        saved: Option<Saved>,
+    },
     /// The new file lies beside before.
-    Create { path: Spot, beside: Beside, new: Print },
+    Create {
+        path: Spot,
+        beside: Beside,
+        new: Print,
+    },
     /// The old file lies beside after.
-    Delete { path: Spot, beside: Beside, old: Print, attributes: Option<Attributes>, saved: Option<Saved> },
+    Delete {
+        path: Spot,
+        beside: Beside,
+        old: Print,
+        attributes: Option<Attributes>,
+        saved: Option<Saved>,
+    },
     /// Stays where somebody has put something in meanwhile.
-    RemoveFolder { path: Spot, attributes: Option<Attributes> },
+    RemoveFolder {
+        path: Spot,
+        attributes: Option<Attributes>,
+    },
 }
 
 impl Step {
@@ -107,7 +138,9 @@ impl Step {
         match self {
             Step::Replace { old, new, .. } => [Some(*old), Some(*new)],
             Step::Create { new: one, .. } | Step::Delete { old: one, .. } => [Some(*one), None],
-            Step::MakeFolder { .. } | Step::MoveFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => [None, None],
+            Step::MakeFolder { .. } | Step::MoveFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => {
+                [None, None]
+            }
         }
     }
 }

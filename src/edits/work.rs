@@ -70,7 +70,8 @@ impl Work {
     pub(super) fn back(record: Record, journal: &Journal<'_>, id: &str) -> io::Result<Work> {
         let mut pairs = Vec::with_capacity(record.steps.len());
         let content = |saved: Option<Saved>, print: Print| -> io::Result<Content> {
-            let saved = saved.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the old content is not kept"))?;
+            let saved =
+                saved.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the old content is not kept"))?;
             let bytes = journal.saved(saved, print)?;
             Ok(if print.link { Content::Link(journal::path(bytes)) } else { Content::Bytes(bytes.into()) })
         };
@@ -117,8 +118,11 @@ impl Work {
             let place = folder.unwrap_or(Path::new("/")).join(format!(".langport-{id}-{turn}"));
             let start = journal::at_start(&steps, turn, &place)
                 .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no place beside a file"))?;
-            let found = Beside { start: Spot(start), end: Spot(journal::at_end(&steps, turn, &place)), turn: Spot(place) };
-            if let Step::Replace { beside, .. } | Step::Create { beside, .. } | Step::Delete { beside, .. } = &mut steps[turn] {
+            let found =
+                Beside { start: Spot(start), end: Spot(journal::at_end(&steps, turn, &place)), turn: Spot(place) };
+            if let Step::Replace { beside, .. } | Step::Create { beside, .. } | Step::Delete { beside, .. } =
+                &mut steps[turn]
+            {
                 *beside = found;
             }
         }

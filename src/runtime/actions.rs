@@ -100,21 +100,18 @@ impl Session {
             if action.command.is_some() {
                 notes.push("the action would run a command of the server afterwards: it is left out".to_owned());
             }
-            return Ok((read::edit_inside(action.raw.get().as_bytes()).map_err(unreadable)?, notes));
+            let edit = read::edit_inside(action.raw.get().as_bytes()).map_err(unreadable)?;
+            return Ok(Computed { edit, notes, held: false });
         }
         if action.command.is_none() {
-            return Ok((None, notes));
+            return Ok(Computed { notes, ..Computed::default() });
         }
-        Ok((self.run(ground, question, &json_of(&action.raw)).await?, notes))
+        let edit = self.run(question, &json_of(&action.raw)).await?;
+        Ok(Computed { edit, notes, held: true })
     }
 
     /// Runs an action's command; gives the edit that the server asks for meanwhile.
-    async fn run(
-        &self,
-        ground: &Ground,
-        question: &Question,
-        action: &Value,
-    ) -> Result<Option<WorkspaceEdit>, Shortfall> {
+    async fn run(&self, question: &Question, action: &Value) -> Result<Option<WorkspaceEdit>, Shortfall> {
         let command = if action["command"].is_string() { action } else { &action["command"] };
         let name = command["command"].as_str().unwrap_or_default();
         if !self.heard.record().effective.runs(name) {
@@ -138,15 +135,11 @@ impl Session {
                 self.wait_news(&mut news, until).await;
             }
         }
-        let held = holding.take();
-        if let Ok(Some(edit)) = &held {
-            self.back_to_disk(ground, edit)?;
-        }
-        held.map_err(|why| Shortfall::Declined(why, Vec::new()))
+        holding.take().map_err(|why| Shortfall::Declined(why, Vec::new()))
     }
 
     /// The server takes an edit for made that was only planned: it is told what stands on the disk.
-    fn back_to_disk(&self, ground: &Ground, edit: &WorkspaceEdit) -> Result<(), Shortfall> {
+    pub(super) fn back_to_disk(&self, ground: &Ground, edit: &WorkspaceEdit) -> Result<(), Shortfall> {
         for step in &edit.steps {
             let EditStep::Texts { file: FileRef::Path(path), .. } = step else { continue };
             if !self.is_told(path) {

@@ -34,8 +34,21 @@ const TARGETS: usize = 1_000;
 /// Not worth another round.
 const SLACK: Duration = Duration::from_millis(200);
 
-/// An edit, and what langport has to say about it.
-pub(super) type Computed = (Option<WorkspaceEdit>, Vec<String>);
+/// An edit as it was computed.
+#[derive(Debug, Default)]
+pub(super) struct Computed {
+    pub edit: Option<WorkspaceEdit>,
+    /// Remarks of langport's own.
+    pub notes: Vec<String>,
+    /// The server takes it for made.
+    pub held: bool,
+}
+
+impl From<Option<WorkspaceEdit>> for Computed {
+    fn from(edit: Option<WorkspaceEdit>) -> Self {
+        Self { edit, ..Self::default() }
+    }
+}
 
 impl Session {
     /// The change that `question` asks for.
@@ -47,7 +60,7 @@ impl Session {
     ) -> Result<Proposal, Shortfall> {
         for round in 1..=ROUNDS {
             let mark = self.newest_version();
-            let (edit, notes) = self.compute(ground, question, &focus).await?;
+            let Computed { edit, notes, held } = self.compute(ground, question, &focus).await?;
             let Some(edit) = edit else { return Ok(Proposal { notes, ..Proposal::default() }) };
             let targets = targets(ground, &edit);
             if targets.len() > TARGETS {
@@ -58,7 +71,11 @@ impl Session {
             }
             // Whatever was written while the server computed has to be seen before the texts are compared.
             self.caught_up_with_disk(ground).await;
-            if let Some(told) = self.as_computed(ground, &edit, &targets, mark) {
+            let told = self.as_computed(ground, &edit, &targets, mark);
+            if held {
+                self.back_to_disk(ground, &edit)?;
+            }
+            if let Some(told) = told {
                 return Ok(Proposal { edit: Some(edit), told, notes });
             }
             if round == ROUNDS || question.left() < SLACK {
@@ -76,12 +93,12 @@ impl Session {
     async fn compute(&self, ground: &Ground, question: &Question, focus: &Focus) -> Result<Computed, Shortfall> {
         match &question.query {
             Query::Rename { at, new_name } => {
-                Ok((self.rename(ground, question, focus, *at, new_name).await?, Vec::new()))
+                self.rename(ground, question, focus, *at, new_name).await.map(Computed::from)
             }
-            Query::Format { span } => Ok((self.format(ground, question, focus, *span).await?, Vec::new())),
+            Query::Format { span } => self.format(ground, question, focus, *span).await.map(Computed::from),
             Query::Act { span, only, pick } => self.act(ground, question, *span, only, pick).await,
             Query::Move { from, to, folder } => {
-                Ok((self.will_move(ground, question, from, to, *folder).await?, Vec::new()))
+                self.will_move(ground, question, from, to, *folder).await.map(Computed::from)
             }
             _ => Err(Shortfall::Unsupported(question.query.wants())),
         }

@@ -91,7 +91,8 @@ impl Found {
     /// The same thing with the same content, as far as can be told without reading it.
     #[must_use]
     pub fn is(&self, other: &Found) -> bool {
-        (self.what, self.dev, self.ino, self.len, self.mtime) == (other.what, other.dev, other.ino, other.len, other.mtime)
+        (self.what, self.dev, self.ino, self.len, self.mtime)
+            == (other.what, other.dev, other.ino, other.len, other.mtime)
     }
 }
 
@@ -110,7 +111,10 @@ impl Below {
     pub fn open(tops: impl IntoIterator<Item = PathBuf>, hook: Hook) -> io::Result<Below> {
         let open = |path: PathBuf| {
             if path.canonicalize()? != path {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} has become a link", path.display())));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("{} has become a link", path.display()),
+                ));
             }
             let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
             Ok((path, dir))

@@ -328,7 +328,7 @@ fn edt_07_x21_fixes_are_offered_for_own_diagnostics() {
         let planned = actions(&lp, json!({"action": ids(&all)[1]}));
         planned.contains("+fine there");
         let made = apply(&lp, &planned.plan());
-        made.fine().contains("1 gone").contains("gone: error");
+        made.fine().contains("gone: error: ERR there");
         assert_eq!(ws.read("a.py"), "first = 1\nERR here\nfine there\n");
     }
 }
@@ -511,7 +511,10 @@ fn a_file_is_moved_with_its_imports() {
     planned.verdict_is("fresh").contains("lib/tally.py -> core/sums.py").contains("+import core.sums");
     assert!(ws.path("lib/tally.py").exists());
     apply(&lp, &planned.plan()).fine().contains("1 file moved");
-    assert_eq!((ws.read("core/sums.py"), ws.read("use.py")), ("def tally(): pass\n".into(), "import core.sums\n".into()));
+    assert_eq!(
+        (ws.read("core/sums.py"), ws.read("use.py")),
+        ("def tally(): pass\n".into(), "import core.sums\n".into())
+    );
     let (old, new) = (ws.uri("lib/tally.py"), ws.uri("core/sums.py"));
     let told = lp.log().wait("workspace/didRenameFiles", 1);
     assert_eq!(told[0], json!({"files": [{"oldUri": old, "newUri": new}]}));
@@ -568,7 +571,7 @@ fn a7_7_what_a_change_breaks_and_mends_is_told() {
     let ws = Workspace::new("//- lib.py\nPROVIDES tally\n//- use.py\nNEEDS tally\n");
     let range = json!({"start": {"line": 0, "character": 9}, "end": {"line": 0, "character": 14}});
     let edit = json!({"changes": {"$root/lib.py": [{"range": range, "newText": "total"}]}});
-    let script = Script::watching("**/*.py").on("textDocument/rename", [Act::Reply(edit)]);
+    let script = Script::watching("**/*.py").pull().on("textDocument/rename", [Act::Reply(edit)]);
     let lp = Langport::with(&ws, script);
     // It depends on what is changed, and is open.
     lp.diagnostics("use.py").verdict_is("fresh").contains("no problems");

@@ -213,7 +213,8 @@ fn what_changed_since_is_a_conflict_and_nothing_is_written() {
 fn taking_back_only_what_is_as_it_was_left() {
     let world = World::new(&[("a", "one\n"), ("b", "two\n")]);
     let changes = world.changes();
-    let steps = vec![world.texts("a", &[(0, 0, 0, 1, "O")]), world.texts("b", &[(0, 0, 0, 1, "T")]), world.create("in/c")];
+    let steps =
+        vec![world.texts("a", &[(0, 0, 0, 1, "O")]), world.texts("b", &[(0, 0, 0, 1, "T")]), world.create("in/c")];
     let (id, _) = world.make(&changes, steps).unwrap();
     world.write("b", b"Two, changed\n");
     let before = world.tree();
@@ -223,7 +224,10 @@ fn taking_back_only_what_is_as_it_was_left() {
     // A folder that the plan made stays where somebody has put something in.
     world.write("in/mine", b"mine");
     changes.undo(CALLER, &id).unwrap();
-    assert_eq!((world.read("a"), world.read("b"), world.read("in/mine")), ("one\n".into(), "two\n".into(), "mine".into()));
+    assert_eq!(
+        (world.read("a"), world.read("b"), world.read("in/mine")),
+        ("one\n".into(), "two\n".into(), "mine".into())
+    );
     assert!(!world.path("in/c").exists());
 }
 
@@ -233,7 +237,8 @@ fn plans_belong_to_their_caller_and_do_not_last() {
     let limits = Limits { plans: 2, undo: 1, ..Limits::default() };
     files::create_dirs(&world.state()).unwrap();
     let changes = Changes::new(&world.state(), &world.roots, Policy::default(), limits);
-    let keep = |text: &str| changes.keep(CALLER, world.plan(vec![world.texts("a", &[(0, 0, 0, 0, text)])]).unwrap()).unwrap();
+    let keep =
+        |text: &str| changes.keep(CALLER, world.plan(vec![world.texts("a", &[(0, 0, 0, 0, text)])]).unwrap()).unwrap();
     let ids = [keep("1"), keep("2"), keep("3")];
     let unknown = changes.get(CALLER, &ids[0]).unwrap_err();
     assert_eq!(unknown.code, RefusalCode::Expired);
@@ -271,6 +276,7 @@ fn nothing_is_written_where_that_is_not_allowed() {
     let changes = world.changes();
     let id = changes.keep(CALLER, world.plan(vec![world.create("b")]).unwrap()).unwrap();
     let before = world.tree();
-    expect!["read_only: this workspace is not to be changed ()"].assert_eq(&said(&changes.apply(CALLER, &id).unwrap_err(), &world));
+    expect!["read_only: this workspace is not to be changed ()"]
+        .assert_eq(&said(&changes.apply(CALLER, &id).unwrap_err(), &world));
     assert_eq!(world.tree(), before);
 }

@@ -36,7 +36,8 @@ impl Attributes {
         let now = file.metadata()?;
         if (now.uid(), now.gid()) != (self.owner, self.group) {
             let (owner, group) = (rustix::fs::Uid::from_raw(self.owner), rustix::fs::Gid::from_raw(self.group));
-            rustix::fs::fchown(file, Some(owner), Some(group)).map_err(|error| named("owner and group", error.into()))?;
+            rustix::fs::fchown(file, Some(owner), Some(group))
+                .map_err(|error| named("owner and group", error.into()))?;
         }
         file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", error))?;
         if self.extended.is_empty() {

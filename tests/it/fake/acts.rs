@@ -26,7 +26,9 @@ fn fill(value: &Value, uri: &str, root: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("$uri", uri).replace("$root", root)),
         Value::Array(items) => items.iter().map(|v| fill(v, uri, root)).collect(),
-        Value::Object(map) => map.iter().map(|(k, v)| (k.replace("$uri", uri), fill(v, uri, root))).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(k, v)| (k.replace("$uri", uri).replace("$root", root), fill(v, uri, root))).collect()
+        }
         other => other.clone(),
     }
 }

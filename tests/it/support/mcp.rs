@@ -86,7 +86,13 @@ impl Mcp {
             reader.came.notify_all();
         });
         let output: Box<dyn Write + Send> = Box::new(output);
-        Self { era, output: Arc::new(Mutex::new(Some(output))), shared, next: Arc::new(AtomicI64::new(1)), able: Arc::new(Mutex::new(json!({}))) }
+        Self {
+            era,
+            output: Arc::new(Mutex::new(Some(output))),
+            shared,
+            next: Arc::new(AtomicI64::new(1)),
+            able: Arc::new(Mutex::new(json!({}))),
+        }
     }
 
     /// Writes a line as it is.
