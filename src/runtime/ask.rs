@@ -29,6 +29,9 @@ use super::{
 const RETRIES: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
+/// So long after its start a server may still say what it can do.
+const REGISTERS: Duration = Duration::from_secs(1);
+
 /// Pauses between two project-wide answers that have to agree.
 const AGREE: [Duration; 7] = [
     Duration::from_millis(50),
@@ -92,6 +95,13 @@ impl Session {
         }
         // It may register late: what it lacks is only known once it has loaded.
         self.wait_ready(question.left() / 2).await;
+        // ruff is ready at once, and registers its formatter a moment later.
+        let end = question.deadline.min(self.started + self.handshake + REGISTERS);
+        let mut news = self.heard.news();
+        while !self.offers(question) && Instant::now() < end && !self.wire.is_closed() {
+            news.mark_unchanged();
+            self.wait_news(&mut news, end).await;
+        }
         if self.offers(question) { Ok(()) } else { Err(Shortfall::Unsupported(question.query.wants())) }
     }
 

@@ -20,7 +20,7 @@ use crate::{
         positions::{Encoding, LineMap},
         uri::path_to_uri,
     },
-    registry::{Entry, Launch},
+    registry::{Entry, Launch, Retrigger},
     sys::process::Running,
     workspace::{
         disk::{ReadError, Snapshot},
@@ -299,9 +299,14 @@ impl Session {
             record.elsewhere_at = Some(now);
         }
         if elsewhere || !notices.is_empty() {
+            // Of several texts that change at once each may depend on one that is told behind it: clangd looks at a file
+            // with the header as it was.
+            let changed = notices.iter().filter(|notice| matches!(notice, Notice::Change { .. })).count();
+            let several = changed > 1 && self.entry.def.diagnostics.retrigger != Retrigger::None;
+            let at = if several { now + Duration::from_nanos(1) } else { now };
             record.epoch += 1;
-            record.epoch_at = now;
-            record.store.changed_elsewhere(now);
+            record.epoch_at = at;
+            record.store.changed_elsewhere(at);
         }
         record.epoch
     }

@@ -125,7 +125,7 @@ impl Row {
 }
 
 /// The whole table.
-fn rows() -> impl Iterator<Item = &'static Row> {
+pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
     rows_web::ROWS.iter().chain(rows_native::ROWS)
 }
 
@@ -151,11 +151,18 @@ fn every_definition_has_a_row() {
 }
 
 fn trial(row: &'static Row) -> Trial {
-    let name = format!("real::definitions::{}", row.name);
+    trial_with(format!("real::definitions::{}", row.name), row, run)
+}
+
+/// A trial with the server of a row, put in place before; it shows as ignored where a program is missing for that.
+pub(super) fn trial_with(name: String, row: &'static Row, test: fn(&Row)) -> Trial {
     let lacking = row.needs.iter().find(|program| !is_there(program)).map(|program| format!("{program} is missing"));
     let Some(missing) = lacking.or_else(|| row.machine?().err()) else {
         return Trial::test(name, move || {
-            run(row);
+            if row.installed {
+                put_in_place(row.name);
+            }
+            test(row);
             Ok(())
         });
     };
@@ -228,9 +235,6 @@ fn bin(name: &str) -> PathBuf {
 }
 
 fn run(row: &Row) {
-    if row.installed {
-        put_in_place(row.name);
-    }
     let ws = Workspace::new(row.fixture);
     if let Some(prepare) = row.prepare {
         prepare(&ws);
