@@ -24,7 +24,7 @@ use super::{
 };
 
 /// The longest wait for diagnostics, which actions are the better for but can do without.
-const DIAGNOSED: Duration = Duration::from_secs(6);
+const DIAGNOSED: Duration = Duration::from_secs(10);
 /// Some servers ask for their edit after they have said that the command is done.
 const LATE: Duration = Duration::from_millis(500);
 
@@ -37,14 +37,15 @@ impl Session {
         span: Option<(Point, Point)>,
         only: &[String],
     ) -> Result<(Actions, Focus), Shortfall> {
-        let longest = (question.left() / 3).min(DIAGNOSED);
+        let longest = (question.left() / 2).min(DIAGNOSED);
         let asked = Question { query: Query::Diagnostics, deadline: Instant::now() + longest, ..question.clone() };
         let (problems, verdict) = match self.diagnose(ground, &asked).await {
             Ok(Reply { answer: Answer::Problems(problems), verdict, .. }) => (problems.items, Some(verdict)),
             Ok(_) => (Vec::new(), None),
             // It died, or the file is gone: the next request would end the same way.
             Err(error @ (Shortfall::Died { .. } | Shortfall::File(_) | Shortfall::Outrun)) => return Err(error),
-            Err(_) => (Vec::new(), None),
+            Err(Shortfall::Unsupported(_)) => (Vec::new(), None),
+            Err(other) => (Vec::new(), Some(other.verdict())),
         };
         let focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         let range = match span {

@@ -25,5 +25,6 @@ pub mod start;
 pub mod stderr;
 mod stop;
 pub mod store;
+mod tell;
 mod unasked;
 pub mod verdict;

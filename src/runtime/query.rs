@@ -269,7 +269,7 @@ pub enum Answer {
 #[derive(Debug, Clone, Default)]
 pub struct Actions {
     pub list: Capped<CodeAction>,
-    /// What the diagnostics were worth that it was asked with.
+    /// What the diagnostics were worth that it was asked with; nothing, where it has none at all.
     pub diagnosed: Option<Verdict>,
 }
 

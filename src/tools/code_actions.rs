@@ -65,12 +65,18 @@ async fn list(
     }
     let several = heard.len() > 1;
     let mut found: Vec<(bool, Kept, ActionLine)> = Vec::new();
-    let mut beyond = 0;
+    let (mut beyond, mut impossible) = (0, 0);
     for one in &heard {
         let Ok(Reply { answer: Answer::Actions(actions), .. }) = &one.result else { continue };
         let Some((_, root)) = bound.iter().find(|(entry, _)| entry.name == one.entry.name) else { continue };
         beyond += actions.list.total - actions.list.items.len() + actions.list.dropped;
         for (index, action) in actions.list.items.iter().enumerate() {
+            // typescript-language-server names all of its refactorings everywhere, with why each is impossible: that is
+            // worth saying only to whoever asks for a kind.
+            if action.disabled.is_some() && only.is_empty() {
+                impossible += 1;
+                continue;
+            }
             let alike =
                 |other: &&crate::protocol::types::CodeAction| other.title == action.title && other.kind == action.kind;
             let nth = actions.list.items[..index].iter().filter(alike).count();
@@ -115,6 +121,9 @@ async fn list(
     };
     if beyond > 0 {
         summary.push_str(&format!(" ({beyond} more were cut off)"));
+    }
+    if impossible > 0 {
+        summary.push_str(&format!(" ({impossible} are impossible there; `only` tells why)"));
     }
     let notes = heard.iter().filter_map(|one| note(ask, one)).collect();
     Ok(Outcome {

@@ -48,7 +48,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             Planned::Nothing => Ok(Outcome {
                 verdict: reply.verdict,
                 servers: vec![ask.part(&heard)],
-                summary: format!("{} is formatted already: nothing to change", file.shown),
+                summary: format!("{} would change nothing in {}", ask.engine.display(entry), file.shown),
                 notes: Vec::new(),
                 body: Body::None,
                 page: Page::default(),

@@ -69,13 +69,14 @@ impl Ask<'_> {
         token: Option<&str>,
     ) -> Result<Outcome, Failure> {
         let ground = &self.engine.ground;
-        let lines = diff_lines(ground, &plan.diff());
+        let mut lines = diff_lines(ground, &plan.diff());
+        // The labels are the server's own words.
+        let consent = "marked by the server as needing a person's consent";
+        let label = |label: &String| DiffLine { file: consent.into(), text: label.clone() };
+        lines.splice(0..0, plan.to_confirm.iter().map(label));
         let print = fingerprint(self, &plan.hash);
         let offset = cursor::resume(self.tool, token, print)?;
         let reply = heard.result.as_ref().ok();
-        if !plan.to_confirm.is_empty() {
-            notes.push(format!("the server wants a person to agree to it: {}", plan.to_confirm.join(", ")));
-        }
         if !plan.ignored.is_empty() {
             let shown: Vec<String> = plan.ignored.iter().take(5).map(|path| ground.roots.display(path)).collect();
             notes.push(format!("git ignores {} of the files: {}", plan.ignored.len(), shown.join(", ")));

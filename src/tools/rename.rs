@@ -3,13 +3,17 @@
 
 use serde_json::{Map, Value};
 
-use crate::runtime::query::{Answer, Query, Shortfall};
+use crate::{
+    protocol::types::{EditStep, WorkspaceEdit},
+    runtime::query::{Answer, Query, Shortfall},
+};
 
 use super::{
     address::{Address, Aim},
     args::{Args, invalid},
     ask::{Ask, Heard},
     file::failure,
+    kinds::count,
     outcome::{Code, Failure, Outcome, Verdict},
     plan::{Planned, Wanted},
 };
@@ -54,6 +58,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         Planned::Nothing => Err(nothing()),
         Planned::Plan(plan) => {
             let mut notes = spot.notes.clone();
+            // Svelte's server, asked about a use, writes `import { old as new }`.
+            let more = more_than_the_name(proposal.edit.as_ref(), &new_name);
+            if more > 0 {
+                let places = count(more, "place gets", "places get");
+                notes.push(format!("{places} more than the new name, perhaps an alias: look at the diff"));
+            }
             if !matches!(reply.verdict, Verdict::Fresh) {
                 notes.push("uses that the server does not know yet are not among it".into());
             }
@@ -75,6 +85,15 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Ok(());
     };
     Err(invalid(format!("`new_name` is no name: {why}"), "give the bare new name of the symbol, such as total_price"))
+}
+
+/// Replacements that hold the new name and more.
+fn more_than_the_name(edit: Option<&WorkspaceEdit>, new_name: &str) -> usize {
+    let texts = edit.into_iter().flat_map(|edit| &edit.steps).flat_map(|step| match step {
+        EditStep::Texts { edits, .. } => edits.as_slice(),
+        _ => &[],
+    });
+    texts.filter(|edit| edit.text != new_name && edit.text.contains(new_name)).count()
 }
 
 impl Ask<'_> {

@@ -19,6 +19,7 @@ macro_rules! trials {
     };
 }
 
+mod actions;
 mod changes;
 mod clients;
 mod consent;
@@ -76,6 +77,7 @@ fn main() {
         wire::trials(),
         mcp::trials(),
         tools::trials(),
+        actions::trials(),
         changes::trials(),
         consent::trials(),
         hostile_edits::trials(),

@@ -164,7 +164,7 @@ fn formats(row: &Row, fixture: &str, file: &str, formatted: &str) {
     let planned = lp.tool("format", &json!({"file_path": file}));
     lp.tool("apply", &json!({"plan": planned.plan()})).fine();
     assert_eq!(ws.read(file), formatted);
-    lp.tool("format", &json!({"file_path": file})).fine().contains("formatted already");
+    lp.tool("format", &json!({"file_path": file})).fine().contains("would change nothing");
     lp.tool("apply", &json!({"undo": planned.plan()})).fine();
     assert_eq!(ws.read(file), before);
 }
