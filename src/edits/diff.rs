@@ -102,7 +102,7 @@ fn lines(old: &str, new: &str, room: &mut usize, shown: &mut FileDiff) {
     for hunk in diff.hunks() {
         match groups.last_mut() {
             Some(group) if group.last().is_some_and(|one| hunk.before.start - one.before.end <= 2 * CONTEXT) => {
-                group.push(hunk)
+                group.push(hunk);
             }
             _ => groups.push(vec![hunk]),
         }

@@ -308,6 +308,10 @@ impl Journal<'_> {
         for name in [OLD, STEPS, BACK, DECIDED, DONE] {
             self.tree.remove(&self.folder.join(name))?;
         }
-        self.tree.remove_folder(&self.folder)
+        match self.tree.remove_folder(&self.folder) {
+            // Somebody else was at it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 }

@@ -25,8 +25,11 @@ mod overlay;
 mod plan;
 mod planner;
 mod policy;
+mod prepare;
+mod recover;
 mod refusal;
 mod snippet;
+mod steps;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -32,6 +32,8 @@ struct Final {
 struct Found {
     files: BTreeMap<PathBuf, Final>,
     made: BTreeSet<PathBuf>,
+    /// Files that are where they were, whatever became of them on the way.
+    back: HashSet<PathBuf>,
     /// Where it goes, with where it is.
     moved: BTreeMap<PathBuf, PathBuf>,
 }
@@ -42,6 +44,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
     for (top, folder) in std::mem::take(&mut planner.overlay.tops) {
         found.walk(folder, &top, &top)?;
     }
+    planner.gone.retain(|origin, _| !found.back.contains(origin));
     let moves = found.folder_moves()?;
     let now = |path: &Path| {
         moves.iter().find_map(|(from, to)| Some(to.join(path.strip_prefix(from).ok()?))).unwrap_or(path.to_owned())
@@ -181,6 +184,7 @@ impl Found {
                 None | Some(Node::Special) => {}
                 Some(Node::File(file)) => {
                     let moved = file.origin.is_some() && file.origin != usual;
+                    self.back.extend(file.origin.clone().filter(|_| !moved));
                     if moved || file.edited.is_some() {
                         let home = home.to_owned();
                         self.files.insert(

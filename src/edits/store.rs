@@ -203,7 +203,7 @@ impl Changes {
         let (applied, made) = self.engine.apply(&plan, &self.policy)?;
         let mut state = self.state();
         state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
-        state.made.push(Past { caller, id: id.clone(), made });
+        state.made.extend(made.map(|made| Past { caller, id: id.clone(), made }));
         let mut dropped = Vec::new();
         while state.made.len() > self.limits.undo
             || state.made.iter().map(|past| past.made.bytes).sum::<u64>() > self.limits.bytes

@@ -306,7 +306,7 @@ impl Below {
                 return Ok(false);
             }
             exchanged?;
-            return Ok(true);
+            Ok(true)
         }
         #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
         Ok(false)

@@ -23,6 +23,7 @@ mod actions;
 mod changes;
 mod clients;
 mod consent;
+mod crash;
 mod diagnostics;
 mod doctor;
 mod ending;
@@ -60,6 +61,9 @@ fn main() {
     if let Some(script) = std::env::var_os(fake::SCRIPT) {
         fake::run(script.as_ref());
     }
+    if let Some(order) = std::env::var_os(crash::WRITER) {
+        crash::write(order.as_ref());
+    }
     let mut arguments = Arguments::from_args();
     // Tests wait for processes more than they compute.
     arguments.test_threads.get_or_insert(std::thread::available_parallelism().map_or(4, |n| n.get() + 3));
@@ -86,6 +90,7 @@ fn main() {
         install::trials(),
         doctor::trials(),
         clients::trials(),
+        crash::trials(),
         real::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());

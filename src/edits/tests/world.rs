@@ -24,8 +24,16 @@ pub(super) struct World {
 pub(super) const CALLER: u64 = 1;
 
 impl World {
+    /// In memory where there is such a place: syncing thousands of trees to a disk takes minutes.
     pub(super) fn new(files: &[(&str, &str)]) -> World {
-        let top = tempfile::tempdir().unwrap();
+        World::at(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(), files)
+    }
+
+    pub(super) fn on_disk(files: &[(&str, &str)]) -> World {
+        World::at(tempfile::tempdir().unwrap(), files)
+    }
+
+    fn at(top: tempfile::TempDir, files: &[(&str, &str)]) -> World {
         let root = top.path().canonicalize().unwrap().join("ws");
         files::create_dirs(&root).unwrap();
         let roots = Roots::new([&root]).unwrap();

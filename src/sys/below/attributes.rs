@@ -37,9 +37,9 @@ impl Attributes {
         if (now.uid(), now.gid()) != (self.owner, self.group) {
             let (owner, group) = (rustix::fs::Uid::from_raw(self.owner), rustix::fs::Gid::from_raw(self.group));
             rustix::fs::fchown(file, Some(owner), Some(group))
-                .map_err(|error| named("owner and group", error.into()))?;
+                .map_err(|error| named("owner and group", &error.into()))?;
         }
-        file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", error))?;
+        file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", &error))?;
         if self.extended.is_empty() {
             return Ok(());
         }
@@ -50,14 +50,14 @@ impl Attributes {
                 continue;
             }
             let set = rustix::fs::fsetxattr(file, &**name, value, rustix::fs::XattrFlags::empty());
-            set.map_err(|error| named(&format!("attribute {}", String::from_utf8_lossy(name)), error.into()))?;
+            set.map_err(|error| named(&format!("attribute {}", String::from_utf8_lossy(name)), &error.into()))?;
         }
         Ok(())
     }
 }
 
 #[cfg(unix)]
-fn named(what: &str, error: io::Error) -> io::Error {
+fn named(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("its {what} cannot be kept: {error}"))
 }
 
@@ -68,7 +68,7 @@ const LONGEST: usize = 1 << 20;
 #[cfg(unix)]
 fn extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     use rustix::io::Errno;
-    let size = match rustix::fs::flistxattr(file, &mut [0u8; 0]) {
+    let size = match rustix::fs::flistxattr_query(file) {
         Ok(size) => size,
         // File systems without them.
         Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
@@ -82,7 +82,7 @@ fn extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     names.truncate(size);
     let mut extended = Vec::new();
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let size = rustix::fs::fgetxattr(file, name, &mut [0u8; 0])?;
+        let size = rustix::fs::fgetxattr_query(file, name)?;
         let mut value = vec![0u8; (size + 1024).min(LONGEST)];
         let size = rustix::fs::fgetxattr(file, name, &mut value[..])?;
         value.truncate(size);
