@@ -221,10 +221,10 @@ fn targets(ground: &Ground, edit: &WorkspaceEdit) -> Vec<PathBuf> {
     let (mut made, mut seen, mut targets) = (HashSet::new(), HashSet::new(), Vec::new());
     for step in &edit.steps {
         match step {
-            EditStep::Texts { file: FileRef::Path(path), .. } => {
-                if !made.contains(path) && seen.insert(path) && ground.roots.contains(path) && path.is_file() {
-                    targets.push(path.clone());
-                }
+            EditStep::Texts { file: FileRef::Path(path), .. }
+                if !made.contains(path) && seen.insert(path) && ground.roots.contains(path) && path.is_file() =>
+            {
+                targets.push(path.clone());
             }
             EditStep::Create { file: FileRef::Path(path), .. } | EditStep::Rename { to: FileRef::Path(path), .. } => {
                 made.insert(path);

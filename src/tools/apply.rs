@@ -108,7 +108,7 @@ pub(super) async fn run(
     }
     let mut after = ask.look(&after_of(&applied), ask.deadline).await;
     after.absent = applied.deleted.iter().cloned().collect();
-    Ok(answer(ask, &wish, &title, &applied, &before, after))
+    Ok(answer(ask, &wish, &title, &applied, &before, &after))
 }
 
 async fn make(engine: &Engine, caller: u64, wish: &Wish) -> Result<Applied, Failure> {
@@ -143,7 +143,7 @@ fn after_of(applied: &Applied) -> Vec<(PathBuf, PathBuf)> {
     files.into_iter().take(FILES).map(|path| (path.clone(), path)).collect()
 }
 
-fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &Look, after: Look) -> Outcome {
+fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &Look, after: &Look) -> Outcome {
     let Applied { created, changed, deleted, renamed, undo, recovered } = applied;
     let mut done = Vec::new();
     for (number, what) in
@@ -154,8 +154,8 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
         }
     }
     let (verb, compared) = match wish {
-        Wish::Make(_) => ("made", Compared::of(before, &after)),
-        Wish::TakeBack(_) => ("taken back", Compared::present(&after)),
+        Wish::Make(_) => ("made", Compared::of(before, after)),
+        Wish::TakeBack(_) => ("taken back", Compared::present(after)),
     };
     let mut summary = format!("{title} {verb}: {}", done.join(", "));
     summary.push_str(&format!("; {}", compared.summary(after.verdict(), before.is_known())));

@@ -70,6 +70,10 @@ impl ToolLimits {
 
 impl Engine {
     /// Brings the parts together.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each part is made by itself, and all of them are brought together once"
+    )]
     pub fn new(
         registry: Arc<Registry>,
         bound: Bound,

@@ -8,7 +8,7 @@ use crate::{
 };
 
 trials![
-    a_rename_is_planned_made_and_taken_back,
+    d2_7_a_rename_is_planned_made_and_taken_back,
     edt_01_every_form_of_an_edit,
     edt_01_nothing_to_rename_is_no_success,
     edt_01_a_refusal_before_the_rename_is_told,
@@ -17,6 +17,8 @@ trials![
     syn_06_own_edits_are_told_to_the_servers,
     syn_07_x20_a_rename_on_an_old_text_is_asked_again,
     syn_07_e17_a_plan_is_not_made_on_a_changed_file,
+    syn_07_a_text_that_changes_meanwhile_is_asked_about_again,
+    a_text_that_never_rests_is_a_conflict,
     pos_01_pos_02_names_behind_wide_characters,
     edt_04_line_ends_and_marks_stay,
     edt_05_operations_in_their_order,
@@ -45,7 +47,7 @@ fn undo(lp: &Langport, plan: &str) -> Answer {
     lp.tool("apply", &json!({"undo": plan}))
 }
 
-fn a_rename_is_planned_made_and_taken_back() {
+fn d2_7_a_rename_is_planned_made_and_taken_back() {
     let ws = Workspace::new(SHOP);
     let (lib, used) = (ws.read("lib.py"), ws.read("use.py"));
     let lp = Langport::with(&ws, Script::new());
@@ -173,15 +175,44 @@ fn syn_07_e17_a_plan_is_not_made_on_a_changed_file() {
     apply(&lp, &plan).fails("conflict").contains("use.py");
     assert_eq!(ws.read("use.py"), newer, "nobody's work is lost");
     assert!(ws.read("lib.py").contains("tally"), "and nothing is half done");
-    // An edit whose text changes while the server computes it is asked for again.
-    let gate = ws.gate("rename");
-    let script = Script::new().each("textDocument/rename", vec![vec![Act::Default, Act::Default]]);
-    drop((gate, script));
     let plan = rename(&lp, "lib.py", 1, "tally", "total").plan();
     apply(&lp, &plan).fine();
     ws.write("lib.py", "def total(a, b): pass\n");
     undo(&lp, &plan).fails("conflict").contains("lib.py");
     assert_eq!(ws.read("lib.py"), "def total(a, b): pass\n");
+}
+
+fn syn_07_a_text_that_changes_meanwhile_is_asked_about_again() {
+    let ws = Workspace::new(SHOP);
+    let stuck = vec![Act::Await(ws.gate("rename")), Act::Default];
+    let script = Script::new().each(
+        "textDocument/rename",
+        vec![vec![Act::Default]; 3].into_iter().chain([stuck, vec![Act::Default]]).collect::<Vec<_>>(),
+    );
+    let lp = Langport::with(&ws, script);
+    rename(&lp, "lib.py", 1, "tally", "total").plan();
+    let before = lp.log().count("textDocument/rename");
+    let arguments = json!({"file_path": "lib.py", "line": 1, "symbol": "tally", "new_name": "total"});
+    let call = lp.call("lsp_rename", &arguments);
+    lp.log().wait("textDocument/rename", before + 1);
+    // Its answer will be about the text before this.
+    ws.write("use.py", "# one\nfrom lib import tally\n");
+    ws.open("rename");
+    let planned = Answer::of(&lp.answer(call));
+    planned.verdict_is("fresh").contains("3 places in 2 files");
+    apply(&lp, &planned.plan()).fine();
+    assert_eq!(ws.read("use.py"), "# one\nfrom lib import total\n");
+}
+
+fn a_text_that_never_rests_is_a_conflict() {
+    let ws = Workspace::new(SHOP);
+    let range = json!({"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}});
+    let edits = json!([{"range": range, "newText": "total"}]);
+    // Every answer is about a version that is none.
+    let old = json!({"documentChanges": [{"textDocument": {"uri": "$uri", "version": 0}, "edits": edits}]});
+    let lp = Langport::with(&ws, Script::new().on("textDocument/rename", [Act::Reply(old)]));
+    rename(&lp, "lib.py", 1, "tally", "total").fails("conflict");
+    assert!(ws.read("lib.py").contains("tally"));
 }
 
 fn pos_01_pos_02_names_behind_wide_characters() {
