@@ -11,8 +11,9 @@ pub(super) use crate::protocol::Moved;
 
 use super::{ground::Ground, session::Session};
 
-/// Files of one folder that a server is told of.
+/// Files of one folder that a server is told of, and entries that are looked at for them.
 const FILES: usize = 2_000;
+const LOOKED_AT: usize = 20_000;
 
 impl Session {
     /// The moves that the server wants to hear of: the one itself, or those of the files in a folder.
@@ -26,7 +27,7 @@ impl Session {
         }
         // After the move the files lie in the new place.
         let there = if from.is_dir() { from } else { to };
-        let files = WalkBuilder::new(there).follow_links(false).build().filter_map(Result::ok);
+        let files = WalkBuilder::new(there).follow_links(false).build().take(LOOKED_AT).filter_map(Result::ok);
         let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
         let inside = files.filter_map(|entry| entry.path().strip_prefix(there).ok().map(Path::to_owned));
         let pairs = inside.map(|rest| (from.join(&rest), to.join(&rest)));

@@ -105,6 +105,8 @@ fn asked_for(ask: &Ask<'_>, folder: &Path) -> Result<File, Failure> {
     let files = ignore::WalkBuilder::new(folder).follow_links(false).sort_by_file_path(Ord::cmp).build();
     let files = files.filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let mut served = files.take(LOOKED_AT).filter_map(|entry| {
+        // Reading all of them would take long: a name says enough.
+        ask.engine.languages.detect(entry.path(), || None)?;
         let file = ask.file(&entry.path().to_string_lossy()).ok()?;
         ask.serving(&file).is_ok().then_some(file)
     });

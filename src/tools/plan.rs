@@ -4,7 +4,10 @@ use std::path::Path;
 
 use crate::{
     edits::{FileDiff, Kind, Line, Plan, Refusal, RefusalCode, Told},
-    protocol::{positions::Encoding, types::WorkspaceEdit},
+    protocol::{
+        positions::Encoding,
+        types::{EditStep, FileRef, WorkspaceEdit},
+    },
     runtime::{ground::Ground, query::Proposal},
 };
 
@@ -41,6 +44,12 @@ impl Ask<'_> {
     pub(super) async fn plan(&self, wanted: Wanted) -> Result<Planned, Failure> {
         let (ground, changes) = (self.engine.ground.clone(), self.engine.changes.clone());
         let Wanted { title, edit, proposal, encoding } = wanted;
+        if let Some(uri) = foreign(&edit) {
+            let what = "the server's edit concerns what is no file of this machine";
+            let mut refused = failure(Code::OutsideWorkspace, what, "make the change by other means");
+            refused.details.push(uri.to_owned());
+            return Err(refused);
+        }
         let planning = move || {
             let told = |path: &Path| {
                 let (snapshot, version) = proposal.told.get(path)?;
@@ -127,11 +136,33 @@ pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
         RefusalCode::Expired => Code::Expired,
         RefusalCode::NotFound | RefusalCode::Nothing => Code::NotFound,
     };
-    let what = match &refusal.path {
+    let inside = refusal.path.as_ref().filter(|path| ground.roots.contains(path));
+    let what = match inside {
         Some(path) => format!("{}: {}", ground.roots.display(path), refusal.what),
         None => refusal.what.clone(),
     };
-    failure(code, what, refusal.next.clone())
+    let mut failure = failure(code, what, refusal.next.clone());
+    if inside.is_none() {
+        // A path that only the server knows is the server's text.
+        failure.details.extend(refusal.path.as_ref().map(|path| path.display().to_string()));
+    }
+    failure
+}
+
+/// What an edit names beside files: the server's own text.
+fn foreign(edit: &WorkspaceEdit) -> Option<&str> {
+    edit.steps.iter().find_map(|step| {
+        let files = match step {
+            EditStep::Texts { file, .. } | EditStep::Create { file, .. } | EditStep::Delete { file, .. } => {
+                [Some(file), None]
+            }
+            EditStep::Rename { from, to, .. } => [Some(from), Some(to)],
+        };
+        files.into_iter().flatten().find_map(|file| match file {
+            FileRef::Foreign(uri) => Some(uri.as_str()),
+            FileRef::Path(_) => None,
+        })
+    })
 }
 
 /// A task of langport's own that did not end as it should.
