@@ -33,6 +33,8 @@
 //!   servers have verdicts of their own.
 //! - What a server sends is read through caps, straight from the bytes; nothing of it, nor of a file, stands at the
 //!   beginning of an answer's line.
+//! - A change to files is made whole or not at all, on the very bytes that it was computed for, and never outside the
+//!   roots: files are reached through handles of the roots, following no link.
 //! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
 //!   await. Starting is lazy and done once, however many ask.
 //! - Code never branches on a server's name: what is special about one stands in its definition.

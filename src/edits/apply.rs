@@ -2,6 +2,7 @@
 //! beside and synced, the decision is written down, and only then is anything renamed in. What goes wrong before the
 //! decision leaves the tree as it was; a killed writer's decided change is finished by the next one.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use super::refusal::{Refusal, RefusalCode};
 use super::store::{Applied, Recovered};
 use super::work::Work;
 use crate::sys::below::{Below, Hook};
-use crate::sys::files::{self, Lock};
+use crate::sys::files::{self, Hold, Lock};
 use crate::workspace::roots::Roots;
 
 /// What makes changes in one workspace.
@@ -102,8 +103,9 @@ impl Engine {
     }
 
     /// Forgets how a change is taken back. What cannot be removed is by a later writer.
-    pub(super) fn drop_journal(&self, made: Made) {
-        if let Ok(tree) = Below::open([self.home.clone()], Hook::default()) {
+    pub(super) fn drop_journal(made: Made) {
+        let home = made.journal.parent().map(Path::to_owned);
+        if let Ok(tree) = Below::open(home, Hook::default()) {
             Journal { tree: &tree, folder: made.journal }.remove().ok();
         }
     }
@@ -112,16 +114,24 @@ impl Engine {
         let failed = |error: io::Error| self.internal(&error);
         files::create_private_dir(&self.locks).map_err(failed)?;
         files::create_private_dir(&self.home).map_err(failed)?;
-        let mut locks = Vec::new();
+        // What lies above is shared: whoever changes a workspace that holds this one waits, a neighbour does not. Each
+        // writer goes from the top down, so that no two wait for each other.
+        let mut spots = BTreeMap::new();
         for top in &self.tops {
-            let name = format!("{:016x}.lock", xxh3_64(top.as_os_str().as_encoded_bytes()));
-            let lock = files::lock_within(&self.locks.join(name), self.wait).map_err(failed)?;
+            spots.extend(top.ancestors().skip(1).map(|above| (above, Hold::Shared)));
+        }
+        spots.extend(self.tops.iter().map(|top| (&**top, Hold::Alone)));
+        let mut locks = Vec::new();
+        for (spot, hold) in spots {
+            let name = format!("{:016x}.lock", xxh3_64(spot.as_os_str().as_encoded_bytes()));
+            let lock = files::lock_within(&self.locks.join(name), hold, self.wait).map_err(failed)?;
             locks.push(lock.ok_or_else(|| {
                 Refusal::new(RefusalCode::Conflict, "another langport is changing this workspace", "try again")
             })?);
         }
         let home = self.home.canonicalize().map_err(failed)?;
-        let tree = Below::open(self.tops.iter().cloned().chain([home.clone()]), self.hook.clone()).map_err(failed)?;
+        let tree = Below::open(self.tops.iter().cloned().chain([home.clone()]), self.hook.clone());
+        let tree = tree.map_err(|error| Refusal::failed(&self.tops[0], "open the workspace", &error))?;
         let turn = Turn { engine: self, tree, _locks: locks };
         let recovered = turn.recover(&home).map_err(|error| {
             let what = format!("an earlier change was left half made, and cannot be finished: {error}");

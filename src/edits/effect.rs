@@ -44,6 +44,12 @@ impl Content {
         Print { hash: hash.digest(), len: self.len(), link: matches!(self, Content::Link(_)) }
     }
 
+    /// The same bytes, however they are held.
+    pub(super) fn same(&self, other: &Content) -> bool {
+        let bytes = |content: &Content| content.parts().concat();
+        self.print() == other.print() && bytes(self) == bytes(other)
+    }
+
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Content::Text { text, .. } => Some(text),

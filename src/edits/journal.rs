@@ -280,7 +280,8 @@ impl Journal<'_> {
     }
 
     pub(super) fn done(&self) -> io::Result<()> {
-        self.tree.rename(&self.folder.join(DECIDED), &self.folder.join(DONE))
+        self.tree.rename(&self.folder.join(DECIDED), &self.folder.join(DONE))?;
+        self.tree.sync_folder(&self.folder)
     }
 
     fn mark(&self, name: &str) -> io::Result<()> {

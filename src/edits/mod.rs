@@ -11,7 +11,10 @@
 //! - An edit that begins a text with a byte order mark adds none, and none takes one away.
 //! - Of several edits at one place the inserts come first, in the server's order.
 //! - Of a link to a file its target is edited; the link itself is renamed and deleted.
-//! - A file with several names (hard links) is not replaced: the others would keep the old text.
+//! - A file with several names (hard links) is neither replaced nor deleted: the others would keep the old text, and
+//!   taking it back would not bring them together again. It is moved.
+//! - A folder moves as it is, with all in it. Moves of folders that depend on each other, a folder in the place of
+//!   another or of a file, and a repository that would be moved along are refused.
 
 mod apply;
 mod attributes;

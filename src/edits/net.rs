@@ -118,7 +118,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
             None => None,
         };
         match replaced {
-            Some((_, old)) if old.print() == new.print() && old == new && renamed.is_none() => {
+            Some((_, old)) if renamed.is_none() && old.same(&new) => {
                 consumed.insert(path);
             }
             Some((there, old)) => {

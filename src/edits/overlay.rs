@@ -111,7 +111,8 @@ impl Overlay {
                 Some(Node::File(File { link: true, .. })) => {
                     return Err(Refusal::refused(path, "a link that the same edit moves is on the way to it"));
                 }
-                _ => return Err(Refusal::conflict(path, "a file is in the place of a folder above it")),
+                _ if make => return Err(Refusal::conflict(path, "a file is in the place of a folder above it")),
+                _ => return Ok(None),
             }
         }
         Ok(Some(at))

@@ -92,6 +92,15 @@ impl Turn<'_> {
         for name in names {
             let journal = Journal { tree: &self.tree, folder: home.join(name) };
             let stage = journal.stage()?;
+            if stage == Stage::Done {
+                // Its owner may be forgetting it just now.
+                if let Some(found) = self.tree.look(&journal.folder)?
+                    && files::now_ns() - found.mtime > FORGOTTEN_NS
+                {
+                    journal.remove()?;
+                }
+                continue;
+            }
             let record = match journal.read() {
                 Ok(record) => record,
                 // Nothing lies beside before the steps are written down, and they go when all is done.
@@ -105,14 +114,7 @@ impl Turn<'_> {
             };
             let steps = &record.steps;
             match stage {
-                Stage::Done => {
-                    // Its owner may be forgetting it just now.
-                    let Some(found) = self.tree.look(&journal.folder)? else { continue };
-                    if files::now_ns() - found.mtime > FORGOTTEN_NS {
-                        journal.remove()?;
-                    }
-                    continue;
-                }
+                Stage::Done => {}
                 Stage::Open => {
                     self.discard(&journal, steps)?;
                     recovered.push(Recovered { finished: false, left: Vec::new() });

@@ -190,7 +190,7 @@ impl Changes {
             state.plans.retain(|held| held.caller != caller);
             take(&mut state.made, |past| past.caller == caller)
         };
-        past.into_iter().for_each(|past| self.engine.drop_journal(past.made));
+        past.into_iter().for_each(|past| Engine::drop_journal(past.made));
     }
 
     /// Makes a plan, whole or not at all. Blocks.
@@ -211,7 +211,7 @@ impl Changes {
             dropped.push(state.made.remove(0));
         }
         drop(state);
-        dropped.into_iter().for_each(|past| self.engine.drop_journal(past.made));
+        dropped.into_iter().for_each(|past| Engine::drop_journal(past.made));
         Ok(applied)
     }
 
@@ -237,7 +237,7 @@ impl Changes {
         };
         match self.engine.undo(&past.made) {
             Ok(applied) => {
-                self.engine.drop_journal(past.made);
+                Engine::drop_journal(past.made);
                 Ok(applied)
             }
             Err(refusal) => {
@@ -280,7 +280,7 @@ impl Changes {
 impl Drop for Changes {
     fn drop(&mut self) {
         let past = std::mem::take(&mut self.state().made);
-        past.into_iter().for_each(|past| self.engine.drop_journal(past.made));
+        past.into_iter().for_each(|past| Engine::drop_journal(past.made));
     }
 }
 

@@ -18,7 +18,8 @@ mod tests;
 
 pub use attributes::Attributes;
 
-/// Asked before each step that writes; an error takes the step's place.
+/// Asked before each step that writes; an error takes the step's place ([`io::ErrorKind::Unsupported`] that of a step
+/// which not every file system knows).
 #[derive(Clone, Default)]
 pub struct Hook(Option<Arc<Asked>>);
 
@@ -295,7 +296,10 @@ impl Below {
     /// # Errors
     /// As `rename`.
     pub fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool> {
-        self.hook.ask("exchange")?;
+        match self.hook.ask("exchange") {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(false),
+            asked => asked?,
+        }
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};

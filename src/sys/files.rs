@@ -231,15 +231,26 @@ pub fn lock(path: &Path) -> io::Result<Lock> {
     Ok(Lock { _file: file })
 }
 
+/// How a lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    Alone,
+    Shared,
+}
+
 /// As [`lock`], but waits no longer than this; `None` where somebody else has it all the while.
 ///
 /// # Errors
 /// As creating or locking a file.
-pub fn lock_within(path: &Path, wait: Duration) -> io::Result<Option<Lock>> {
+pub fn lock_within(path: &Path, hold: Hold, wait: Duration) -> io::Result<Option<Lock>> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     let until = Instant::now() + wait;
     loop {
-        match file.try_lock() {
+        let tried = match hold {
+            Hold::Alone => file.try_lock(),
+            Hold::Shared => file.try_lock_shared(),
+        };
+        match tried {
             Ok(()) => return Ok(Some(Lock { _file: file })),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => return Ok(None),

@@ -269,7 +269,6 @@ fn a_thousand_files_cost_at_most_three_times_their_writing() {
         let applying = begun.elapsed();
         assert!(workspace.read("d7/f7").starts_with("// new\nlet"));
         let ratio = applying.as_secs_f64() / writing.as_secs_f64();
-        println!("writing {writing:?}, applying {applying:?}: {ratio:.2}");
         ratios.push(ratio);
         if ratio <= 3.0 {
             return;

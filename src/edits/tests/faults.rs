@@ -4,12 +4,14 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::applying::journals;
 use super::world::{CALLER, World, said, shown};
-use crate::edits::RefusalCode;
+use crate::edits::{Changes, Limits, RefusalCode};
 use crate::protocol::types::EditStep;
 use crate::sys::below::Hook;
+use crate::workspace::roots::Roots;
 
 /// Fails at step `at`, and at all later ones where `ever`. Counts the steps.
 fn failing(at: usize, ever: bool) -> (Hook, Arc<AtomicUsize>) {
@@ -23,6 +25,18 @@ fn failing(at: usize, ever: bool) -> (Hook, Arc<AtomicUsize>) {
         Ok(())
     });
     (hook, count)
+}
+
+/// Fails from a step on, and, where `plain`, never lets files change places in one step.
+fn without_exchange(plain: bool, from: Option<(usize, Arc<AtomicUsize>)>) -> Hook {
+    Hook::new(move |step| {
+        let past = from.as_ref().is_some_and(|(at, count)| count.fetch_add(1, Ordering::SeqCst) >= *at);
+        match (past, plain && step == "exchange") {
+            (true, _) => Err(io::Error::other("killed")),
+            (_, true) => Err(io::ErrorKind::Unsupported.into()),
+            _ => Ok(()),
+        }
+    })
 }
 
 pub(super) fn scenario() -> (World, fn(&World) -> Vec<EditStep>) {
@@ -97,23 +111,33 @@ fn one_step_fails() {
     assert!(seen[0] > 20 && seen[1] > 40, "{seen:?}");
 }
 
-/// As if the process had been killed there: nothing more can be written by it.
 #[test]
 fn all_steps_fail_from_one_on() {
+    killed(false);
+}
+
+/// Where two files cannot change places in one step it takes three.
+#[test]
+fn all_steps_fail_from_one_on_without_exchange() {
+    killed(true);
+}
+
+/// As if the process had been killed there: nothing more can be written by it.
+fn killed(plain: bool) {
     let (world, steps) = scenario();
     let before = world.tree();
-    world.make(&world.changes(), steps(&world)).unwrap();
+    world.make(&world.hooked(without_exchange(plain, None)), steps(&world)).unwrap();
     let after = world.tree();
     let mut seen = [0, 0];
     for at in 0.. {
         let (world, _) = scenario();
-        let (hook, count) = failing(at, true);
-        let changes = world.hooked(hook);
+        let count = Arc::new(AtomicUsize::new(0));
+        let changes = world.hooked(without_exchange(plain, Some((at, Arc::clone(&count)))));
         let made = world.make(&changes, steps(&world));
         if count.load(Ordering::SeqCst) <= at {
             break;
         }
-        let healthy = world.changes();
+        let healthy = world.hooked(without_exchange(plain, None));
         let recovered = healthy.recover().unwrap();
         assert!(recovered.iter().all(|one| one.left.is_empty()), "step {at}: {recovered:?}");
         let now = world.tree();
@@ -207,7 +231,7 @@ fn a_later_edit_is_never_overwritten() {
 #[test]
 fn one_writer_at_a_time() {
     let world = World::new(&[("a", "one\n")]);
-    let limits = crate::edits::Limits { wait: std::time::Duration::from_millis(50), ..Default::default() };
+    let limits = Limits { wait: Duration::from_millis(50), ..Limits::default() };
     let (entered, enters) = std::sync::mpsc::channel();
     let (leave, leaves) = std::sync::mpsc::channel::<()>();
     let leaves = std::sync::Mutex::new(Some(leaves));
@@ -220,15 +244,25 @@ fn one_writer_at_a_time() {
         }
         Ok(())
     }));
-    let other = crate::edits::Changes::new(&world.state(), &world.roots, world.policy.clone(), limits);
+    let other = Changes::new(&world.state(), &world.roots, world.policy.clone(), limits);
     let id = other.keep(CALLER, world.plan(vec![world.texts("a", &[(0, 0, 0, 0, "other ")])]).unwrap()).unwrap();
+    // A workspace inside is part of it, one beside is not.
+    let recovers = |folder: &str| {
+        crate::sys::files::create_dirs(&world.path(folder)).unwrap();
+        let roots = Roots::new([world.path(folder)]).unwrap();
+        let limits = Limits { wait: Duration::from_millis(50), ..Limits::default() };
+        Changes::new(&world.state(), &roots, world.policy.clone(), limits).recover().is_ok()
+    };
     std::thread::scope(|scope| {
         scope.spawn(|| world.make(&slow, vec![world.texts("a", &[(0, 0, 0, 0, "slow ")])]).unwrap());
         enters.recv().unwrap();
         let refused = other.apply(CALLER, &id).unwrap_err();
         assert_eq!(said(&refused, &world), "conflict: another langport is changing this workspace ()");
+        assert!(!recovers("inside"));
+        assert!(recovers("../beside"));
         leave.send(()).unwrap();
     });
+    assert!(recovers("inside"));
     assert_eq!(world.read("a"), "slow one\n");
     assert_eq!(said(&other.apply(CALLER, &id).unwrap_err(), &world), "conflict: it is not as it was (ws/a)");
 }

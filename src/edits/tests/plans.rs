@@ -112,6 +112,9 @@ fn edits_that_change_nothing() {
             +Two
         "#]],
     );
+    // Deleted and written anew, word for word.
+    let anew = vec![world.delete("a"), world.create("a"), world.texts("a", &[(0, 0, 0, 0, "one\n")])];
+    check(&world, anew, &expect!["nothing: the edit changes nothing ()"]);
     // There and back again.
     check(
         &world,
