@@ -20,7 +20,8 @@
 //!
 //! Arrows go down this list only. A call's way: `mcp` takes it, with its caller; `tools` parses it and resolves the
 //! address; `binding` says which definitions serve the file; `runtime` brings the server in step with the disk, asks,
-//! and judges the answer; `tools` makes an outcome of it, `render` a text, `mcp` sends it.
+//! and judges the answer; `tools` makes an outcome of it, `render` a text, `mcp` sends it. What changes files goes through
+//! `edits` in between, and where a person has to agree, `mcp` asks before.
 //!
 //! # Invariants
 //!
@@ -37,6 +38,9 @@
 //! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
 //!   await. Starting is lazy and done once, however many ask.
 //! - Code never branches on a server's name: what is special about one stands in its definition.
+//! - A change to files is computed by a planner, kept as a plan, and made by `lsp/apply` alone: whole or not at all, on
+//!   the very texts that it was computed for. An edit is read whole or refused, and what a server wants to change unasked
+//!   is refused.
 //! - Only [`sys`] spawns, kills, writes files and reads the environment. Every server runs under a watchdog that ends all
 //!   of its descendants, also when langport is killed.
 //! - There is no global state but counters, no configuration or program out of a workspace is used, and a failing server

@@ -1,12 +1,18 @@
 //! Builds a running langport from flags and settings: registry, binding, workspace, pool, tools.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context;
+use globset::{Glob, GlobSetBuilder};
 
 use crate::{
     binding::{Binding, Bound},
     config::{self, Capability, Flags, Loaded, Output, Permission, Settings},
+    edits::{self, Changes, Policy},
     mcp::{ListChanges, McpSettings, ToolNames},
     registry::{Registry, Surroundings},
     render,
@@ -19,7 +25,7 @@ use crate::{
     sys::{dirs::Dirs, env::Env},
     tools::{
         ToolId,
-        engine::{Engine, ToolLimits},
+        engine::{Confirm, Engine, ToolLimits},
     },
     workspace::{
         disk::Disk,
@@ -121,6 +127,7 @@ impl Flagged {
         let bound = Bound::resolve(&registry, &Binding::of(&settings))?;
         let languages = bound.languages(&settings).context("filetypes")?;
         let ground = ground(roots, &settings);
+        let changes = changes(&dirs.state, ground.as_ref(), &settings)?;
         let around = Surroundings::of_process(dirs, folders);
         let pool = pool(ground, around.clone(), &settings);
         let limits = ToolLimits {
@@ -128,11 +135,31 @@ impl Flagged {
             diagnostics_delivery: settings.diagnostics_delivery,
             documents: settings.documents,
             capabilities: settings.capabilities.clone(),
+            read_only: settings.permission == Permission::ReadOnly,
+            confirm: match settings.confirm {
+                config::Confirm::None => Confirm::None,
+                config::Confirm::Elicit => Confirm::Elicit,
+            },
         };
-        let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out);
+        let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out, changes);
         let mcp = mcp_settings(&settings, &engine);
         Ok(Langport { engine, mcp })
     }
+}
+
+/// The changes of a workspace, within what the settings allow.
+fn changes(state: &Path, ground: &Ground, settings: &Settings) -> anyhow::Result<Changes> {
+    let mut withheld = GlobSetBuilder::new();
+    for pattern in &settings.withheld {
+        withheld.add(Glob::new(pattern).context("withheld")?);
+    }
+    let policy = Policy {
+        read_only: settings.permission == Permission::ReadOnly,
+        withheld: withheld.build().context("withheld")?,
+        file_bytes: settings.document_bytes,
+        ..Policy::default()
+    };
+    Ok(Changes::new(state, &ground.roots, policy, edits::Limits::default()))
 }
 
 /// The ground of a workspace, being watched from now on.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{
     Capability, Settings, nearest,
-    settings::{Output, Permission, ToolNames},
+    settings::{Confirm, Output, Permission, ToolNames},
     text,
 };
 use crate::sys::{dirs::Dirs, env::Env};
@@ -71,10 +71,12 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     let file = if managed { &dirs.managed } else { &dirs.config }.join("config.toml");
     let mut figment = defaults.clone();
     let mut decreed = None;
+    let mut asks = false;
     if file.exists() {
         match of_file(&defaults, &file) {
             Ok(merged) => {
                 decreed = managed.then(|| merged.extract_inner::<Permission>("permission").ok()).flatten();
+                asks = managed && merged.extract_inner::<Confirm>("confirm").ok() == Some(Confirm::Elicit);
                 figment = merged;
             }
             Err(error) if managed => return Err(error),
@@ -101,6 +103,8 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
                 // `readonly` was meant to forbid something.
                 if name == "PERMISSION" {
                     figment = figment.merge(("permission", Permission::ReadOnly));
+                } else if name == "CONFIRM" {
+                    figment = figment.merge(("confirm", Confirm::Elicit));
                 }
                 problems.push(error);
             }
@@ -112,6 +116,9 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     // What the administrator forbade, neither a variable nor a flag gives back.
     if decreed == Some(Permission::ReadOnly) {
         settings.permission = Permission::ReadOnly;
+    }
+    if asks {
+        settings.confirm = Confirm::Elicit;
     }
     Ok(Loaded { settings, problems })
 }

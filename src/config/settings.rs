@@ -48,12 +48,16 @@ pub struct Settings {
     /// How tool names are spelt.
     pub tool_names: ToolNames,
     pub permission: Permission,
+    /// Who has to agree before a plan is made; a person has `max_wait_ms` for it where the client asks during the call.
+    pub confirm: Confirm,
     /// Definitions that serve, by name and in this order; empty: `languages` or all that fit decide.
     pub bind: Vec<String>,
     /// Languages that are served; empty: all.
     pub languages: Vec<String>,
     /// Capabilities that may be used; empty: all.
     pub capabilities: Vec<Capability>,
+    /// Files and folders that are never changed: globs, relative to a root.
+    pub withheld: Vec<String>,
     /// Language ids by ending (`.inc`), whole name (`Jobfile`) or glob, before the built-in table is asked.
     pub filetypes: BTreeMap<String, String>,
 }
@@ -90,6 +94,16 @@ pub enum Permission {
     WorkspaceWrite,
 }
 
+/// Who has to agree before a plan is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    #[default]
+    None,
+    /// A person, asked through the client (MCP elicitation); where that cannot be, nothing is made.
+    Elicit,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -112,9 +126,11 @@ impl Default for Settings {
             max_chars: 8_000,
             tool_names: ToolNames::default(),
             permission: Permission::default(),
+            confirm: Confirm::default(),
             bind: Vec::new(),
             languages: Vec::new(),
             capabilities: Vec::new(),
+            withheld: Vec::new(),
             filetypes: BTreeMap::new(),
         }
     }
@@ -145,10 +161,8 @@ impl Settings {
             .into_iter()
             .find(|(_, value, range)| !range.contains(value))
             .map(|(key, value, range)| (key, format!("{value} is not within {} and {}", range.start(), range.end())));
-        number.or_else(|| {
-            self.filetypes
-                .keys()
-                .find_map(|pattern| Some(("filetypes", globset::Glob::new(pattern).err()?.to_string())))
-        })
+        let globs = self.filetypes.keys().map(|pattern| ("filetypes", pattern));
+        let mut globs = globs.chain(self.withheld.iter().map(|pattern| ("withheld", pattern)));
+        number.or_else(|| globs.find_map(|(key, pattern)| Some((key, globset::Glob::new(pattern).err()?.to_string()))))
     }
 }

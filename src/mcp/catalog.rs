@@ -18,7 +18,10 @@ pub(super) fn tools(offered: &[ToolId], names: ToolNames, output: Output) -> Vec
 }
 
 fn entry(tool: ToolId, names: ToolNames, output: Output) -> Tool {
-    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    // Planners write nothing: only what makes their plans does.
+    let writes = tool == ToolId::Apply;
+    let annotations =
+        ToolAnnotations::new().read_only(!writes).destructive(writes).idempotent(!writes).open_world(false);
     let mut meta = JsonObject::from_iter([("langport/id".to_owned(), json!(tool.canonical()))]);
     // Claude Code shows a model only names until it searches for tools; these are worth being there from the start.
     if matches!(tool, ToolId::Diagnostics | ToolId::Hover | ToolId::Definition | ToolId::References) {
@@ -50,6 +53,11 @@ fn title(tool: ToolId) -> &'static str {
         ToolId::WorkspaceSymbols => "Symbols of the workspace",
         ToolId::Calls => "Call hierarchy",
         ToolId::Types => "Type hierarchy",
+        ToolId::Rename => "Rename a symbol",
+        ToolId::CodeActions => "Code actions",
+        ToolId::Format => "Format",
+        ToolId::MoveFile => "Move a file",
+        ToolId::Apply => "Apply or undo a plan",
         ToolId::Status => "Language server status",
     }
 }
@@ -79,6 +87,17 @@ fn description(tool: ToolId) -> &'static str {
         ToolId::WorkspaceSymbols => "Finds symbols by a part of their name in the whole project.",
         ToolId::Calls => "Who calls a function, or what it calls, as a tree.",
         ToolId::Types => "Supertypes or subtypes of a class or interface, as a tree.",
+        ToolId::Rename => "Plans to rename a symbol in all files that use it; lsp/apply makes the plan.",
+        ToolId::CodeActions => {
+            "Quick fixes and refactorings for a range or a whole file; action: plans one, by its id. only: kinds such as \
+             quickfix, source.organizeImports, source.fixAll."
+        }
+        ToolId::Format => "Plans to format a file or a range of it.",
+        ToolId::MoveFile => "Plans to move a file or folder and to mend its imports.",
+        ToolId::Apply => {
+            "Makes a plan of another tool, whole or not at all, and tells which problems are new; or takes it back. The \
+             only tool that writes."
+        }
         ToolId::Status => {
             "Every known language server: running, indexing, failed, not installed (with the install command). With \
              file_path: which servers serve that file, and why. restart restarts `server`."
@@ -94,7 +113,7 @@ fn input(tool: ToolId) -> Value {
         properties.insert(name.to_owned(), schema);
     };
     let choice = |values: &[&str]| json!({"type": "string", "enum": values, "default": values[0]});
-    let level = || json!({"type": "integer", "minimum": 1, "maximum": 5, "default": 1});
+    let level = || json!({"type": "integer", "maximum": 5, "default": 1});
     match tool {
         ToolId::Diagnostics => {
             add("file_path", text("relative to the workspace; with other scopes: only below it"));
@@ -106,17 +125,17 @@ fn input(tool: ToolId) -> Value {
                 json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),
             );
         }
-        ToolId::Hover | ToolId::Completions | ToolId::Signature => address(&mut add),
+        ToolId::Hover | ToolId::Completions | ToolId::Signature => address(tool, &mut add),
         ToolId::Definition => {
-            address(&mut add);
+            address(tool, &mut add);
             add("kind", choice(&["definition", "declaration", "type_definition", "implementation"]));
         }
         ToolId::References => {
-            address(&mut add);
+            address(tool, &mut add);
             add("include_declaration", json!({"type": "boolean", "default": true}));
         }
         ToolId::Symbols => {
-            add("file_path", text("relative to the workspace"));
+            add("file_path", json!({"type": "string"}));
             add("depth", json!({"type": "integer", "minimum": 1, "default": 2}));
             add("query", json!({"type": "string"}));
             required.push("file_path");
@@ -127,18 +146,44 @@ fn input(tool: ToolId) -> Value {
             required.push("query");
         }
         ToolId::Calls => {
-            address(&mut add);
+            address(tool, &mut add);
             add("direction", choice(&["incoming", "outgoing"]));
             add("depth", level());
         }
         ToolId::Types => {
-            address(&mut add);
+            address(tool, &mut add);
             add("direction", choice(&["supertypes", "subtypes"]));
             add("depth", level());
         }
+        ToolId::Rename => {
+            address(tool, &mut add);
+            add("new_name", json!({"type": "string"}));
+            add("allow_partial", json!({"type": "boolean", "default": false}));
+            required.push("new_name");
+        }
+        ToolId::CodeActions => {
+            add("file_path", json!({"type": "string"}));
+            range(&mut add);
+            add("only", text("with commas"));
+            add("action", json!({"type": "string"}));
+        }
+        ToolId::Format => {
+            add("file_path", json!({"type": "string"}));
+            range(&mut add);
+            required.push("file_path");
+        }
+        ToolId::MoveFile => {
+            add("from", json!({"type": "string"}));
+            add("to", json!({"type": "string"}));
+            required.extend(["from", "to"]);
+        }
+        ToolId::Apply => {
+            add("plan", text("id"));
+            add("undo", text("id of an applied plan"));
+        }
         ToolId::Status => {
             add("server", json!({"type": "string"}));
-            add("file_path", text("relative to the workspace"));
+            add("file_path", json!({"type": "string"}));
             add("restart", json!({"type": "boolean", "default": false}));
         }
     }
@@ -154,16 +199,26 @@ fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
 
-fn address(add: &mut impl FnMut(&str, Value)) {
-    // Each stands in most tools: how they go together is said in the instructions and by the first of the tools.
-    add("file_path", text("relative to the workspace"));
-    add("line", json!({"type": "integer", "description": "1-based"}));
-    add("column", json!({"type": "integer", "description": "1-based, in code points"}));
-    add("symbol", text("name or path: Cart/add"));
-    add(
-        "occurrence",
-        json!({"type": "integer", "description": "which of the symbols of that name on the line, from 1"}),
-    );
+fn address(tool: ToolId, add: &mut impl FnMut(&str, Value)) {
+    // They stand in most tools: how they go together is said in the instructions and by the first of the tools, which
+    // clients show from the start.
+    let said = matches!(tool, ToolId::Hover | ToolId::Definition | ToolId::References);
+    let described = |kind: &str, description: &str| match said {
+        true => json!({"type": kind, "description": description}),
+        false => json!({"type": kind}),
+    };
+    add("file_path", json!({"type": "string"}));
+    add("line", described("integer", "from 1"));
+    add("column", described("integer", "from 1, in code points"));
+    add("symbol", described("string", "name or path: Cart/add"));
+    add("occurrence", described("integer", "which of that name on the line"));
+}
+
+/// The end is exclusive; nothing given is the whole file.
+fn range(add: &mut impl FnMut(&str, Value)) {
+    for name in ["start_line", "start_column", "end_line", "end_column"] {
+        add(name, json!({"type": "integer"}));
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ use super::{
     calls::{self, Calls, Ended},
     catalog,
     changes::Listeners,
+    consent::{Asked, Consents},
     instructions::INSTRUCTIONS,
     names,
     progress::Progress,
@@ -51,6 +52,7 @@ struct Inner {
     config: ServerConfig,
     connection: u64,
     calls: Calls,
+    consents: Consents,
     listeners: Arc<Listeners>,
     subscriptions: Subscriptions,
     closing: CancellationToken,
@@ -76,6 +78,7 @@ impl Handler {
             .with_instructions(INSTRUCTIONS);
         Self(Arc::new(Inner {
             calls: Calls::new(settings.concurrency, closing.clone()),
+            consents: Consents::default(),
             connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
             tools,
             settings,
@@ -123,6 +126,12 @@ impl Handler {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.tools.forget(self.connection);
+    }
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         self.0.config.clone()
@@ -163,8 +172,31 @@ impl ServerHandler for Handler {
             }
             None => (None, ProgressSink::default()),
         };
-        let call = ToolCall { tool, arguments: request.arguments.unwrap_or_default(), caller, progress };
-        let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
+        let mut call =
+            ToolCall { tool, arguments: request.arguments.unwrap_or_default(), caller, progress, consent: None };
+        let refused = match self.0.tools.consent(&call) {
+            Ok(None) => None,
+            Ok(Some(wanted)) => {
+                let (responses, state) = (request.input_responses.as_ref(), request.request_state.as_deref());
+                let longest = self.0.settings.max_wait;
+                match self.0.consents.ask(wanted, responses, state, &context, longest).await {
+                    Asked::Agreed(consent) => {
+                        call.consent = Some(consent);
+                        None
+                    }
+                    Asked::Input(mut input) => {
+                        input.meta = self.signed(&context);
+                        return Ok((*input).into());
+                    }
+                    Asked::Refused(failure) => Some(failure),
+                }
+            }
+            Err(failure) => Some(failure),
+        };
+        let ended = match refused {
+            Some(failure) => Ended::Answered(Err(failure)),
+            None => self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await,
+        };
         // rmcp sends nothing for a cancelled request, whatever is returned.
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
         let render = || match &answer {
@@ -210,7 +242,7 @@ impl ServerHandler for Handler {
         let subject = Subject::parse(&request.uri).ok_or_else(|| missing(&context, resources::unknown()))?;
         let (tool, arguments) = subject.call();
         let caller = Arc::new(self.caller(&context));
-        let call = ToolCall { tool, arguments, caller, progress: ProgressSink::default() };
+        let call = ToolCall { tool, arguments, caller, progress: ProgressSink::default(), consent: None };
         let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
         self.0.subscriptions.read(&request.uri, &answer);

@@ -5,6 +5,7 @@
 mod calls;
 mod catalog;
 mod changes;
+mod consent;
 mod handler;
 mod instructions;
 mod names;

@@ -129,7 +129,13 @@ impl Subscriptions {
             Subject::Status => {}
             Subject::Diagnostics(_) => {
                 let (tool, arguments) = subject.call();
-                let call = ToolCall { tool, arguments, caller: caller.clone(), progress: ProgressSink::default() };
+                let call = ToolCall {
+                    tool,
+                    arguments,
+                    caller: caller.clone(),
+                    progress: ProgressSink::default(),
+                    consent: None,
+                };
                 let print = print(&Arc::clone(tools).call(call).await);
                 let mut all = self.lock();
                 let Some(subscribed) = all.get_mut(uri) else { return false };

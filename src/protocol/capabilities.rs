@@ -8,7 +8,16 @@ pub fn client_capabilities(extra: Option<&Value>) -> Value {
         "general": { "positionEncodings": ["utf-8", "utf-16"] },
         "window": { "workDoneProgress": true, "showDocument": { "support": false } },
         "workspace": {
-            "applyEdit": false,
+            "applyEdit": true,
+            "workspaceEdit": {
+                "documentChanges": true,
+                "resourceOperations": ["create", "rename", "delete"],
+                "failureHandling": "transactional",
+                "normalizesLineEndings": false,
+                "changeAnnotationSupport": { "groupsOnLabel": false },
+            },
+            "executeCommand": { "dynamicRegistration": true },
+            "fileOperations": { "dynamicRegistration": true, "willRename": true, "didRename": true },
             "configuration": true,
             "workspaceFolders": true,
             "didChangeConfiguration": { "dynamicRegistration": true },
@@ -23,12 +32,14 @@ pub fn client_capabilities(extra: Option<&Value>) -> Value {
                 "relatedInformation": true,
                 "tagSupport": { "valueSet": [1, 2] },
                 "codeDescriptionSupport": false,
-                "dataSupport": false,
+                // Most servers offer a quick fix only for a diagnostic that comes back with its data.
+                "dataSupport": true,
             },
             "diagnostic": {
                 "dynamicRegistration": true,
                 "relatedDocumentSupport": true,
                 "relatedInformation": true,
+                "dataSupport": true,
                 "tagSupport": { "valueSet": [1, 2] },
             },
             "hover": { "dynamicRegistration": true, "contentFormat": ["markdown", "plaintext"] },
@@ -69,6 +80,26 @@ pub fn client_capabilities(extra: Option<&Value>) -> Value {
             },
             "callHierarchy": { "dynamicRegistration": true },
             "typeHierarchy": { "dynamicRegistration": true },
+            "rename": {
+                "dynamicRegistration": true,
+                "prepareSupport": true,
+                "prepareSupportDefaultBehavior": 1,
+                "honorsChangeAnnotations": true,
+            },
+            "codeAction": {
+                "dynamicRegistration": true,
+                "codeActionLiteralSupport": { "codeActionKind": { "valueSet": [
+                    "", "quickfix", "refactor", "refactor.extract", "refactor.inline", "refactor.rewrite", "source",
+                    "source.organizeImports", "source.fixAll",
+                ] } },
+                "isPreferredSupport": true,
+                "disabledSupport": true,
+                "dataSupport": true,
+                "honorsChangeAnnotations": true,
+                "resolveSupport": { "properties": ["edit", "command"] },
+            },
+            "formatting": { "dynamicRegistration": true },
+            "rangeFormatting": { "dynamicRegistration": true },
         },
     });
     if let Some(extra) = extra {

@@ -49,6 +49,8 @@ pub struct WireLimits {
     pub depth: usize,
     /// A request or notification of the server may be this large; published diagnostics may be as large as a body.
     pub inbound_bytes: usize,
+    /// An edit that the server wants to make (`workspace/applyEdit`) may be this large.
+    pub edit_bytes: usize,
     /// Bytes in a row on the server's output that are no message.
     pub junk_bytes: usize,
     /// Requests without an answer.
@@ -68,6 +70,7 @@ impl Default for WireLimits {
             body_bytes: 64 * 1024 * 1024,
             depth: 128,
             inbound_bytes: 1024 * 1024,
+            edit_bytes: 16 * 1024 * 1024,
             junk_bytes: 1024 * 1024,
             pending: 64,
             backlog_bytes: 16 * 1024 * 1024,

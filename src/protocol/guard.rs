@@ -139,11 +139,13 @@ impl Guard {
     }
 
     fn refusal(&self, method: &str, params: Option<&RawValue>, deep: bool) -> Option<&'static str> {
+        let limits = &self.shared.limits;
+        let most = if method == "workspace/applyEdit" { limits.edit_bytes } else { limits.inbound_bytes };
         if deep {
             Some("a request or notification nested too deep")
         } else if method.len() > METHOD_BYTES {
             Some("a method name that is too long")
-        } else if params.is_some_and(|params| params.get().len() > self.shared.limits.inbound_bytes) {
+        } else if size(params) > most {
             Some("a request or notification that is too large")
         } else {
             None

@@ -18,6 +18,12 @@ pub trait Host: Send + Sync + 'static {
 
     /// A fixed answer to a request that LSP does not know; `None` answers "method not found".
     fn reply(&self, method: &str, params: &Value) -> Option<Value>;
+
+    /// The server wants files changed (`workspace/applyEdit`, its parameters unparsed).
+    ///
+    /// # Errors
+    /// Why they are not.
+    fn apply_edit(&self, params: &[u8]) -> Result<(), String>;
 }
 
 /// Something the server said without asking for more than an acknowledgement.

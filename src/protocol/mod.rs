@@ -27,7 +27,7 @@ mod writer;
 pub use capabilities::client_capabilities;
 pub use connection::{CloseReason, Closed, Connection, Streams, WireLimits};
 pub use effective::{
-    ChangeKind, DiagnosticProvider, DocumentSync, Effective, FileEvent, Method, Save, ServerInfo, Support, Watch,
+    ChangeKind, DiagnosticProvider, DocumentSync, Effective, FileEvent, Method, Moved, Save, ServerInfo, Support, Watch,
 };
 pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
 pub use outbox::{Pending, RequestError, Response};

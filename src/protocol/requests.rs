@@ -53,10 +53,10 @@ pub(super) fn answer(
             Ok(Value::Null)
         }
         "window/showDocument" => Ok(json!({ "success": false })),
-        "workspace/applyEdit" => {
-            let why = "langport changes files only when its user asks for it";
-            Ok(json!({ "applied": false, "failureReason": why }))
-        }
+        "workspace/applyEdit" => Ok(match host.apply_edit(params) {
+            Ok(()) => json!({ "applied": true }),
+            Err(why) => json!({ "applied": false, "failureReason": why }),
+        }),
         _ => match refresh(method) {
             Some(kind) => {
                 host.told(Told::Refresh(kind));

@@ -1,6 +1,7 @@
 //! What servers answer, read into our own bounded types. Ranges are still in the server's units; paths are decoded.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
@@ -199,6 +200,25 @@ pub struct Diagnostic {
     pub deprecated: bool,
     /// At most 8.
     pub related: Vec<Related>,
+    /// As it came: a server takes its own diagnostics back when it is asked what mends them.
+    pub wire: Wire,
+}
+
+/// The JSON text of something that was read, where it was small enough to be kept. It says nothing that its reading does
+/// not: two of them are always alike.
+#[derive(Debug, Clone, Default)]
+pub struct Wire(pub Option<Arc<str>>);
+
+impl PartialEq for Wire {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Wire {}
+
+impl std::hash::Hash for Wire {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 /// `relatedInformation`.
@@ -279,4 +299,31 @@ pub struct WorkspaceEdit {
     pub steps: Vec<EditStep>,
     /// Labels of the annotations that want a person's consent (`needsConfirmation`).
     pub to_confirm: Vec<String>,
+}
+
+/// A code action; `raw` goes back to the server as it came (at most 1 MiB).
+#[derive(Debug, Clone)]
+pub struct CodeAction {
+    pub title: String,
+    pub kind: Option<String>,
+    pub preferred: bool,
+    /// Why it cannot be taken now.
+    pub disabled: Option<String>,
+    /// It carries its edit; else that may come with `codeAction/resolve`.
+    pub has_edit: bool,
+    /// The command that it runs.
+    pub command: Option<String>,
+    pub raw: Box<RawValue>,
+}
+
+/// Whether a place can be renamed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    No,
+    /// The identifier there, as the client finds it.
+    Default,
+    At {
+        range: Range,
+        placeholder: Option<String>,
+    },
 }

@@ -102,6 +102,23 @@ pub fn line(text: &str, cap: usize) -> String {
     out
 }
 
+/// A line as it stands, with its blanks and tabs; what cannot be seen is shown by its number, since whoever reads a
+/// change must see all of it. At most `cap` characters.
+pub(super) fn verbatim(text: &str, cap: usize) -> String {
+    let mut out = String::new();
+    for c in text.chars().take(cap + 1) {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push('\t'),
+            '\u{1b}' | '\u{2028}' | '\u{2029}' => out.extend(c.escape_unicode()),
+            c if hidden(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    shorten(&out, cap)
+}
+
 /// Lines of at most `cap` characters in all, without blank ones at the ends or twice in a row.
 pub(super) fn block(text: &str, cap: usize) -> String {
     // Blank lines and line ends vanish again, but not so many that more than this need be looked at.
@@ -179,6 +196,13 @@ mod tests {
     }
 
     #[test]
+    fn what_a_change_holds_is_all_seen() {
+        let text = "+\tif a:\u{202e} x\u{1b}[31m  # \u{200b}y\r";
+        assert_eq!(verbatim(text, 100), "+\tif a:\\u{202e} x\\u{1b}[31m  # \\u{200b}y\\r");
+        assert_eq!(verbatim("  abcdef", 5), "  ab…");
+    }
+
+    #[test]
     fn lines_are_folded() {
         assert_eq!(line("one\r\n\u{a0}\u{a0}two\u{2028}\tthree\n", 100), "one two three");
         assert_eq!(line("    x = 'a  b'\t# c", 100), "x = 'a  b' # c");
@@ -210,6 +234,8 @@ mod tests {
         fn caps_hold(text: String, cap in 1usize..50) {
             prop_assert!(length(&line(&text, cap)) <= cap);
             prop_assert!(length(&block(&text, cap)) <= cap);
+            prop_assert!(length(&verbatim(&text, cap)) <= cap);
+            prop_assert!(!verbatim(&text, cap).chars().any(|c| c != '\t' && (c.is_control() || hidden(c))));
             prop_assert!(!line(&text, cap).contains('\n'));
             prop_assert!(!block(&text, cap).chars().any(|c| c != '\n' && (c.is_control() || hidden(c))));
             prop_assert!(indent(&block(&text, cap), 2).lines().all(|l| l.is_empty() || l.starts_with("  ")));

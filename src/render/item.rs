@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::changes::{action_text, clean_action, clean_diff, diff_text};
 use super::clean::{MESSAGE, NAME, PATH, SHORT, block, indent, line, source};
 use crate::tools::outcome::{
-    Body, CompletionLine, Fact, FoundSymbol, HoverText, Place, Problem, RelatedPlace, SignatureLine, StatusLine,
-    SymbolLine, TreeLine,
+    ActionLine, Body, CompletionLine, DiffLine, Fact, FoundSymbol, HoverText, Place, Problem, RelatedPlace,
+    SignatureLine, StatusLine, SymbolLine, TreeLine,
 };
 
 /// Characters of prose or code that are looked at: no budget is larger.
@@ -32,6 +33,8 @@ pub(super) enum Item {
     Found(FoundSymbol),
     Tree(TreeLine),
     Status(StatusLine),
+    Action(ActionLine),
+    Diff(DiffLine),
 }
 
 /// How the items of an answer stand to each other.
@@ -56,6 +59,8 @@ pub(super) fn count(body: &Body) -> usize {
         Body::Found(list) => list.len(),
         Body::Tree(list) => list.len(),
         Body::Status(list) => list.len(),
+        Body::Actions(list) => list.len(),
+        Body::Diff(list) => list.len(),
     }
 }
 
@@ -74,6 +79,8 @@ impl Item {
             Body::Found(list) => Self::Found(clean_found(list.get(at)?)),
             Body::Tree(list) => Self::Tree(clean_tree(list.get(at)?)),
             Body::Status(list) => Self::Status(clean_status(list.get(at)?)),
+            Body::Actions(list) => Self::Action(clean_action(list.get(at)?)),
+            Body::Diff(list) => Self::Diff(clean_diff(list.get(at)?)),
         })
     }
 
@@ -112,6 +119,8 @@ impl Item {
             ]),
             Self::Tree(tree) => tree_text(tree),
             Self::Status(status) => status_text(status),
+            Self::Action(action) => action_text(action),
+            Self::Diff(diff) => diff_text(diff, before),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Makes bounded text, structured content, or both of what a tool answered. Knows the grammar of answers and their
 //! budget; knows nothing of the wire that carries them, nor of how the answer came about.
 
+mod changes;
 mod clean;
 mod head;
 mod item;

@@ -204,11 +204,9 @@ pub fn schema() -> Value {
         "type": "object",
         "properties": {
             "verdict": {"type": "string"},
-            "summary": {"type": "string"},
             "items": {"type": "array", "items": {"type": "object"}},
             "mark": {"type": "string"},
             "cursor": {"type": "string"}
-        },
-        "required": ["verdict", "summary", "items"]
+        }
     })
 }

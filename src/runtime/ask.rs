@@ -1,6 +1,6 @@
 //! Asks one session one question: sync, readiness, request, retries, reading, and what the answer is worth.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -12,12 +12,13 @@ use crate::protocol::{
     Method, RequestError, Response, Support,
     positions::{Point, Position},
     read::{self, Caps, ReadError},
+    types::{EditStep, WorkspaceEdit},
     uri::path_to_uri,
 };
 
 use super::{
     ground::Ground,
-    query::{Answer, FileProblems, Query, Question, Reply, Shortfall, Target, Tree},
+    query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Shortfall, Target, Tree},
     readiness::Standing,
     session::{Focus, Session, SyncError},
     verdict::Verdict,
@@ -27,6 +28,9 @@ use super::{
 /// -32801, -32802, -32800): the first right after a sync.
 const RETRIES: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// So long after its start a server may still say what it can do.
+const REGISTERS: Duration = Duration::from_secs(1);
 
 /// Pauses between two project-wide answers that have to agree.
 const AGREE: [Duration; 7] = [
@@ -97,10 +101,20 @@ impl Session {
         }
         // It may register late: what it lacks is only known once it has loaded.
         self.wait_ready(question.left() / 2).await;
+        // ruff is ready at once, and registers its formatter a moment later.
+        let end = question.deadline.min(self.started + self.handshake + REGISTERS);
+        let mut news = self.heard.news();
+        while !self.offers(question) && Instant::now() < end && !self.wire.is_closed() {
+            news.mark_unchanged();
+            self.wait_news(&mut news, end).await;
+        }
         if self.offers(question) { Ok(()) } else { Err(Shortfall::Unsupported(question.query.wants())) }
     }
 
     fn offers(&self, question: &Question) -> bool {
+        if let Query::Move { from, to, folder } = &question.query {
+            return !self.heard_moves(super::moves::Moved::Will, from, to, *folder).is_empty();
+        }
         let (record, method) = (self.heard.record(), question.query.method());
         match &question.file {
             // A search of the project is no matter of the file that stands for it.
@@ -130,7 +144,7 @@ impl Session {
 
     /// Waits while the server counts its files anew; nothing else is asked meanwhile, since some servers put it off
     /// while they are asked things.
-    async fn wait_counted(&self, question: &Question) {
+    pub(super) async fn wait_counted(&self, question: &Question) {
         let mut news = self.heard.news();
         loop {
             news.mark_unchanged();
@@ -153,8 +167,18 @@ impl Session {
     }
 
     pub(super) fn sync_or_why(&self, ground: &Ground, question: &Question) -> Result<Option<Focus>, Shortfall> {
+        self.sync_beside_or_why(ground, question, &[])
+    }
+
+    /// The same with other files open as well.
+    pub(super) fn sync_beside_or_why(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        beside: &[(PathBuf, String)],
+    ) -> Result<Option<Focus>, Shortfall> {
         let focus = question.file.as_deref().map(|path| (path, question.language.as_str()));
-        let synced = match self.sync(ground, focus) {
+        let synced = match self.sync_beside(ground, focus, beside) {
             // The file only stands for its project there: it may be gone, or be none that can be told.
             Err(SyncError::Read(_)) if matches!(question.query, Query::Symbols { .. }) => self.sync(ground, None),
             other => other,
@@ -183,6 +207,7 @@ impl Session {
         }
         focus = focus.map(|focus| self.up_to_date(ground, focus)).transpose()?;
         let mut known = true;
+        let (mut worth, mut reason) = (Verdict::Fresh, None);
         if question.query.project_wide() {
             self.wait_counted(question).await;
             known = self.wait_published(question).await;
@@ -192,6 +217,15 @@ impl Session {
                 let focus = focus.as_ref().ok_or(Shortfall::Moved)?;
                 Answer::Tree(self.tree(question, focus, *at, *hierarchy, *depth).await?)
             }
+            Query::Actions { span, only } => {
+                let (actions, _) = self.actions(ground, question, *span, only).await?;
+                (worth, reason) = super::actions::worth(actions.diagnosed);
+                Answer::Actions(actions)
+            }
+            Query::Rename { .. } | Query::Format { .. } | Query::Act { .. } | Query::Move { .. } => {
+                let focus = focus.ok_or(Shortfall::Moved)?;
+                Answer::Edit(self.proposal(ground, question, focus).await?)
+            }
             query => {
                 let params = self.params(query, focus.as_ref())?;
                 let response = self.request_retrying(ground, question, query.method().name(), &params).await?;
@@ -199,7 +233,7 @@ impl Session {
             }
         };
         let (verdict, reason) = match self.heard.standing() {
-            Standing::Ready if known => (Verdict::Fresh, None),
+            Standing::Ready if known => (worth, reason.take()),
             Standing::Ready => (Verdict::Indexing, Some("it has not looked at every changed file yet".into())),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
@@ -291,6 +325,10 @@ fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
         // Both are several requests, and read where those are made.
         Query::Diagnostics | Query::ProjectDiagnostics => Answer::Problems(FileProblems::default()),
         Query::Tree { .. } => Answer::Tree(Tree::default()),
+        Query::Actions { .. } => Answer::Actions(Actions::default()),
+        Query::Rename { .. } | Query::Format { .. } | Query::Act { .. } | Query::Move { .. } => {
+            Answer::Edit(Proposal::default())
+        }
     })
 }
 
@@ -304,8 +342,19 @@ fn size(answer: &Answer) -> usize {
         Answer::Project(files) => files.iter().map(|(_, list)| list.total).sum(),
         Answer::Completions(list) => list.total,
         Answer::Outline(list) => list.total,
+        Answer::Edit(proposal) => proposal.edit.as_ref().map_or(0, edits),
+        Answer::Actions(actions) => actions.list.total,
         Answer::Hover(_) | Answer::Signatures(_) => 0,
     }
+}
+
+/// Replacements and operations of an edit.
+fn edits(edit: &WorkspaceEdit) -> usize {
+    let size = |step: &EditStep| match step {
+        EditStep::Texts { edits, .. } => edits.len(),
+        EditStep::Create { .. } | EditStep::Rename { .. } | EditStep::Delete { .. } => 1,
+    };
+    edit.steps.iter().map(size).sum()
 }
 
 impl Target {

@@ -85,6 +85,8 @@ pub struct Documents {
     /// Files that questions are about right now, with how many: they stay open.
     pinned: HashMap<PathBuf, usize>,
     limit: usize,
+    /// Documents beyond the limit that an edit touches: they are open together while it is computed.
+    extra: usize,
     /// One counter for all files: a version can then never go back, not even across close and reopen.
     version: i32,
     uses: u64,
@@ -93,7 +95,7 @@ pub struct Documents {
 impl Documents {
     /// At most `limit` documents stay open.
     pub fn new(limit: usize) -> Self {
-        Self { open: HashMap::new(), pinned: HashMap::new(), limit: limit.max(1), version: 0, uses: 0 }
+        Self { open: HashMap::new(), limit: limit.max(1), pinned: HashMap::new(), extra: 0, version: 0, uses: 0 }
     }
 
     /// The content hash of a text that the server was told of and has open.
@@ -104,6 +106,16 @@ impl Documents {
     /// Open files, in no order.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.open.keys().cloned().collect()
+    }
+
+    /// The newest version that was told of any file.
+    pub fn newest(&self) -> i32 {
+        self.version
+    }
+
+    /// So many files are to be open at once beside the one that is asked about, until others are opened.
+    pub fn make_room_for(&mut self, beside: usize) {
+        self.extra = (beside + 1).saturating_sub(self.limit);
     }
 
     /// How many are open.
@@ -269,7 +281,7 @@ impl Documents {
     }
 
     fn make_room(&mut self, rules: &impl Rules, out: &mut Vec<Notice>) {
-        while self.open.len() >= self.limit {
+        while self.open.len() >= self.limit + self.extra {
             let free = self.open.iter().filter(|(path, _)| !self.pinned.contains_key(*path));
             // No more questions are on their way than files may be open.
             let Some(oldest) = free.min_by_key(|(_, d)| d.used).map(|(path, _)| path.clone()) else { return };

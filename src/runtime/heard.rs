@@ -32,6 +32,7 @@ pub struct Heard {
     settings: Settings,
     folders: Vec<(String, String)>,
     events: Events,
+    edits: super::held::Desk,
 }
 
 /// How `workspace/configuration` and custom requests are answered.
@@ -86,7 +87,14 @@ impl Heard {
             log: VecDeque::new(),
             verified: HashMap::new(),
         };
-        Self { record: Mutex::new(record), tick: watch::Sender::new(0), settings, folders, events }
+        Self {
+            record: Mutex::new(record),
+            tick: watch::Sender::new(0),
+            settings,
+            folders,
+            events,
+            edits: super::held::Desk::default(),
+        }
     }
 
     /// The record; never held across an await.
@@ -97,6 +105,11 @@ impl Heard {
     /// Wakes whoever waits for news.
     pub fn tick(&self) {
         self.tick.send_modify(|tick| *tick += 1);
+    }
+
+    /// From now on one edit that the server wants to make is held.
+    pub(super) fn hold_edits(&self) -> super::held::Holding {
+        self.edits.hold()
     }
 
     /// Follows the ticks.
@@ -222,5 +235,11 @@ impl Host for Heard {
 
     fn reply(&self, method: &str, _params: &Value) -> Option<Value> {
         self.settings.replies.get(method).cloned()
+    }
+
+    fn apply_edit(&self, params: &[u8]) -> Result<(), String> {
+        let answer = self.edits.offered(params);
+        self.tick();
+        answer
     }
 }

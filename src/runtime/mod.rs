@@ -1,6 +1,7 @@
 //! The life of language servers: started when first asked, kept in step with the disk, asked, judged, stopped. Its edge
 //! is [`query::Query`] → [`query::Answer`] with a verdict; what happens inside is told as [`event::Event`].
 
+mod actions;
 mod ask;
 mod asked;
 mod backdated;
@@ -10,11 +11,15 @@ pub mod documents;
 pub mod event;
 pub mod ground;
 pub mod heard;
+mod held;
 mod hierarchy;
+mod indentation;
 pub mod instance;
+mod moves;
 mod nudge;
 pub mod pool;
 pub mod probe;
+mod propose;
 pub mod query;
 pub mod readiness;
 pub mod session;

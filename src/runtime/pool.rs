@@ -142,6 +142,36 @@ impl Pool {
         tokio::spawn(async move { instance.session(longest).await.map(|_| ()) });
     }
 
+    /// Tells every running server what has changed on the disk.
+    pub async fn catch_up(&self) {
+        for session in self.running() {
+            session.catch_up(&self.ground).await;
+        }
+    }
+
+    /// Tells every running server that wants to hear of it that a file or folder has been moved.
+    pub fn tell_moved(&self, from: &Path, to: &Path) {
+        for session in self.running() {
+            session.tell_moved(from, to, to.is_dir());
+        }
+    }
+
+    /// The files that servers have open, each once.
+    pub fn open_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self.running().iter().flat_map(|session| session.open_files()).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    fn running(&self) -> Vec<Arc<Session>> {
+        let session = |instance: Arc<Instance>| match instance.state() {
+            State::Running(session) if !session.wire.is_closed() => Some(session),
+            _ => None,
+        };
+        self.all().into_iter().filter_map(session).collect()
+    }
+
     /// Stops the least recently used server that nobody waits for, where the limit is reached.
     async fn make_room(&self) -> Result<(), Shortfall> {
         let limit = self.limits.instances;

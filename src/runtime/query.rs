@@ -1,7 +1,7 @@
 //! The runtime's edge: one closed `Query` → `Answer` with its verdict, and the reasons why there is none. Whatever else
 //! may answer questions about code one day stands behind the same edge.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -9,9 +9,13 @@ use crate::{
     protocol::{
         Method,
         positions::{Encoding, Point},
-        types::{Completions, Diagnostic, HierarchyItem, Hover, Locations, Outline, Signatures, SymbolHits},
+        types::{
+            Capped, CodeAction, Completions, Diagnostic, HierarchyItem, Hover, Locations, Outline, Signatures,
+            SymbolHits, WorkspaceEdit,
+        },
     },
     registry::Capability,
+    workspace::disk::Snapshot,
 };
 
 use super::verdict::Verdict;
@@ -61,14 +65,66 @@ pub enum Hierarchy {
 pub enum Query {
     Diagnostics,
     ProjectDiagnostics,
-    Hover { at: Point },
-    Locations { at: Point, target: Target },
-    References { at: Point, declaration: bool },
-    Completions { at: Point },
-    Signature { at: Point },
+    Hover {
+        at: Point,
+    },
+    Locations {
+        at: Point,
+        target: Target,
+    },
+    References {
+        at: Point,
+        declaration: bool,
+    },
+    Completions {
+        at: Point,
+    },
+    Signature {
+        at: Point,
+    },
     Outline,
-    Symbols { query: String },
-    Tree { at: Point, hierarchy: Hierarchy, depth: u32 },
+    Symbols {
+        query: String,
+    },
+    Tree {
+        at: Point,
+        hierarchy: Hierarchy,
+        depth: u32,
+    },
+    Rename {
+        at: Point,
+        new_name: String,
+    },
+    /// Formats a part of the file, or all of it.
+    Format {
+        span: Option<(Point, Point)>,
+    },
+    /// The code actions for a part of the file, or all of it; of these kinds only, where there are any.
+    Actions {
+        span: Option<(Point, Point)>,
+        only: Vec<String>,
+    },
+    /// What one of those actions changes.
+    Act {
+        span: Option<(Point, Point)>,
+        only: Vec<String>,
+        pick: Pick,
+    },
+    /// What else is to be changed when a file or folder is moved.
+    Move {
+        from: PathBuf,
+        to: PathBuf,
+        folder: bool,
+    },
+}
+
+/// Tells one code action from the others of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pick {
+    pub title: String,
+    pub kind: Option<String>,
+    /// Which of those that are alike.
+    pub nth: usize,
 }
 
 impl Query {
@@ -87,6 +143,10 @@ impl Query {
                 Capability::CallHierarchy
             }
             Self::Tree { .. } => Capability::TypeHierarchy,
+            Self::Rename { .. } => Capability::Rename,
+            Self::Format { .. } => Capability::Formatting,
+            Self::Actions { .. } | Self::Act { .. } => Capability::CodeActions,
+            Self::Move { .. } => Capability::FileOperations,
         }
     }
 
@@ -97,6 +157,9 @@ impl Query {
             Self::Locations { target: Target::TypeDefinition, .. } => "type definitions",
             Self::Locations { target: Target::Implementation, .. } => "implementations",
             Self::ProjectDiagnostics => "diagnostics of the whole project",
+            Self::Format { span: Some(_) } => "formatting of a part of a file",
+            Self::Actions { .. } | Self::Act { .. } => "code actions",
+            Self::Move { .. } => "edits for a moved file",
             other => other.capability().word(),
         }
     }
@@ -117,20 +180,32 @@ impl Query {
             Self::Symbols { .. } => Method::WorkspaceSymbol,
             Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => Method::CallHierarchy,
             Self::Tree { .. } => Method::TypeHierarchy,
+            Self::Rename { .. } => Method::Rename,
+            Self::Format { span: None } => Method::Formatting,
+            Self::Format { span: Some(_) } => Method::RangeFormatting,
+            Self::Actions { .. } | Self::Act { .. } => Method::CodeAction,
+            Self::Move { .. } => Method::WillRenameFiles,
         }
     }
 
     /// Whether the answer depends on the whole project being loaded, so that an early one may lack entries.
     pub fn project_wide(&self) -> bool {
         match self {
-            Self::References { .. } | Self::Symbols { .. } | Self::Tree { .. } => true,
+            Self::References { .. }
+            | Self::Symbols { .. }
+            | Self::Tree { .. }
+            | Self::Rename { .. }
+            | Self::Move { .. } => true,
             Self::Locations { target, .. } => *target == Target::Implementation,
             Self::Diagnostics
             | Self::ProjectDiagnostics
             | Self::Hover { .. }
             | Self::Completions { .. }
             | Self::Signature { .. }
-            | Self::Outline => false,
+            | Self::Outline
+            | Self::Format { .. }
+            | Self::Actions { .. }
+            | Self::Act { .. } => false,
         }
     }
 
@@ -142,8 +217,16 @@ impl Query {
             | Self::References { at, .. }
             | Self::Completions { at }
             | Self::Signature { at }
-            | Self::Tree { at, .. } => Some(*at),
-            Self::Diagnostics | Self::ProjectDiagnostics | Self::Outline | Self::Symbols { .. } => None,
+            | Self::Tree { at, .. }
+            | Self::Rename { at, .. } => Some(*at),
+            Self::Diagnostics
+            | Self::ProjectDiagnostics
+            | Self::Outline
+            | Self::Symbols { .. }
+            | Self::Format { .. }
+            | Self::Actions { .. }
+            | Self::Act { .. }
+            | Self::Move { .. } => None,
         }
     }
 }
@@ -187,6 +270,27 @@ pub enum Answer {
     Outline(Outline),
     Symbols(SymbolHits),
     Tree(Tree),
+    Actions(Actions),
+    Edit(Proposal),
+}
+
+/// The code actions of a server.
+#[derive(Debug, Clone, Default)]
+pub struct Actions {
+    pub list: Capped<CodeAction>,
+    /// What the diagnostics were worth that it was asked with; nothing, where it has none at all.
+    pub diagnosed: Option<Verdict>,
+}
+
+/// A change to files as a server has computed it.
+#[derive(Debug, Clone, Default)]
+pub struct Proposal {
+    /// Nothing, where the server has nothing to change.
+    pub edit: Option<WorkspaceEdit>,
+    /// The texts that its ranges are about, and under which version each was told.
+    pub told: HashMap<PathBuf, (Arc<Snapshot>, i32)>,
+    /// Remarks of langport's own.
+    pub notes: Vec<String>,
 }
 
 /// An answer with what it is worth.
@@ -247,6 +351,13 @@ pub enum Shortfall {
     /// The folder that it was to serve.
     #[error("its folder {} is gone", .0.display())]
     Homeless(PathBuf),
+    /// It will not make the asked change; with its own words.
+    #[error("{0}")]
+    Declined(String, Vec<String>),
+    #[error("{0}")]
+    TooLarge(String),
+    #[error("it no longer offers that action")]
+    Gone,
 }
 
 impl Shortfall {
@@ -263,9 +374,15 @@ impl Shortfall {
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
             Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
-            Self::Server { .. } | Self::Shape(_) | Self::Died { .. } | Self::File(_) | Self::Moved | Self::Outrun => {
-                Verdict::Failed
-            }
+            Self::Server { .. }
+            | Self::Shape(_)
+            | Self::Died { .. }
+            | Self::File(_)
+            | Self::Moved
+            | Self::Outrun
+            | Self::Declined(..)
+            | Self::TooLarge(_)
+            | Self::Gone => Verdict::Failed,
         }
     }
 
@@ -274,6 +391,7 @@ impl Shortfall {
         match self {
             Self::NotStarted { stderr, .. } | Self::Broken { stderr, .. } | Self::Died { stderr, .. } => stderr.clone(),
             Self::Server { message, .. } => vec![message.clone()],
+            Self::Declined(_, lines) => lines.clone(),
             _ => Vec::new(),
         }
     }

@@ -70,6 +70,8 @@ pub struct Session {
     pub(super) in_use: AtomicU64,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
     pub(super) gate: Semaphore,
+    /// Commands of the server's own run one at a time: which of them an edit belongs to is not said.
+    pub(super) commands: tokio::sync::Mutex<()>,
 }
 
 /// The waits of one session.
@@ -141,6 +143,28 @@ impl Session {
     /// # Errors
     /// As [`Session::sync`], of any of the files: nothing has been told then.
     pub fn sync_all(&self, ground: &Ground, focuses: &[(&Path, &str)]) -> Result<Vec<Focus>, SyncError> {
+        self.sync_with(ground, focuses, &[])
+    }
+
+    /// As [`Session::sync`], with these files open as well, each with its language.
+    ///
+    /// # Errors
+    /// As [`Session::sync`]; one of the others that cannot be read is left out.
+    pub(super) fn sync_beside(
+        &self,
+        ground: &Ground,
+        focus: Option<(&Path, &str)>,
+        beside: &[(PathBuf, String)],
+    ) -> Result<Option<Focus>, SyncError> {
+        Ok(self.sync_with(ground, focus.as_slice(), beside)?.pop())
+    }
+
+    fn sync_with(
+        &self,
+        ground: &Ground,
+        focuses: &[(&Path, &str)],
+        beside: &[(PathBuf, String)],
+    ) -> Result<Vec<Focus>, SyncError> {
         let mut desk = self.desk();
         if desk.ending {
             return Err(SyncError::Ending);
@@ -179,6 +203,12 @@ impl Session {
             }
         }
         for (path, language) in unasked {
+            if let Ok(snapshot) = ground.read(path) {
+                desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
+            }
+        }
+        desk.documents.make_room_for(beside.len());
+        for (path, language) in beside {
             if let Ok(snapshot) = ground.read(path) {
                 desk.documents.update(path, language, &text_of(&snapshot), &rules, now, &mut notices);
             }
@@ -292,7 +322,7 @@ impl Session {
         self.desk().ending = true;
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -358,6 +388,11 @@ impl Session {
     /// Open documents.
     pub fn open_documents(&self) -> usize {
         self.desk().documents.count()
+    }
+
+    /// Their paths.
+    pub fn open_files(&self) -> Vec<PathBuf> {
+        self.desk().documents.paths()
     }
 
     /// When it was last asked something.

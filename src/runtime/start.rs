@@ -167,6 +167,7 @@ pub(super) async fn start(
         in_use: AtomicU64::new(0),
         // Each question keeps its file open.
         gate: Semaphore::new((starter.pending * 3 / 4).min(starter.documents).max(1)),
+        commands: tokio::sync::Mutex::default(),
     });
     background::follow(&session, &starter.ground);
     Ok(session)

@@ -262,6 +262,7 @@ mod tests {
             unnecessary: false,
             deprecated: false,
             related: Vec::new(),
+            wire: crate::protocol::types::Wire::default(),
         }
     }
 

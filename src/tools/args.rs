@@ -20,6 +20,14 @@ fn aliases(name: &str) -> &'static [&'static str] {
         "symbol" => &["symbol_name", "name"],
         "query" => &["q"],
         "include_declaration" => &["includeDeclaration"],
+        "new_name" => &["newName"],
+        "start_line" => &["startLine"],
+        "start_column" => &["start_col", "start_character", "startColumn", "startCharacter"],
+        "end_line" => &["endLine"],
+        "end_column" => &["end_col", "end_character", "endColumn", "endCharacter"],
+        "from" => &["old_path", "source"],
+        "to" => &["new_path", "destination"],
+        "plan" => &["plan_id"],
         _ => &[],
     }
 }
@@ -93,6 +101,29 @@ impl<'a> Args<'a> {
                 format!("give `{key}` as a whole number, counted from 1"),
             )),
         }
+    }
+
+    /// Words: a list of strings, or one string with commas.
+    ///
+    /// # Errors
+    /// `invalid` for any other JSON.
+    pub(super) fn words(&mut self, name: &'static str) -> Result<Vec<String>, Failure> {
+        let wrong = |key: &str, value: &Value| {
+            invalid(
+                format!("`{key}` is {}", kind(value)),
+                format!("give `{key}` as a string, words with commas between"),
+            )
+        };
+        let words: Vec<String> = match self.value(name)? {
+            None => Vec::new(),
+            Some((_, Value::String(text))) => text.split(',').map(str::to_owned).collect(),
+            Some((key, Value::Array(list))) => list
+                .iter()
+                .map(|word| word.as_str().map(str::to_owned).ok_or_else(|| wrong(key, word)))
+                .collect::<Result<_, _>>()?,
+            Some((key, other)) => return Err(wrong(key, other)),
+        };
+        Ok(words.into_iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
     }
 
     /// A switch, also as a string.

@@ -6,13 +6,15 @@ use tokio::time::Instant;
 
 use crate::{
     binding::Bound,
+    edits::Changes,
     language::Overrides,
     registry::{self, Capability, Entry, Registry, Surroundings},
     runtime::{ground::Ground, pool::Pool},
 };
 
 use super::{
-    ToolCall, ToolId, Tools,
+    Consent, ToolCall, ToolId, Tools,
+    action_ids::ActionIds,
     ask::Ask,
     diagnostics::Memory,
     file::failure,
@@ -37,6 +39,18 @@ pub struct Engine {
     pub(super) memory: Memory,
     pub(super) load_errors: Vec<String>,
     news: News,
+    pub(super) changes: Arc<Changes>,
+    pub(super) actions: ActionIds,
+}
+
+/// Whose consent a plan needs before it is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Confirm {
+    /// Nobody's: whoever calls the tool has decided.
+    #[default]
+    None,
+    /// A person's, asked through the client.
+    Elicit,
 }
 
 /// The limits of answers.
@@ -49,6 +63,9 @@ pub struct ToolLimits {
     pub documents: usize,
     /// What servers may be asked for; empty: everything.
     pub capabilities: Vec<Capability>,
+    /// No file is changed.
+    pub read_only: bool,
+    pub confirm: Confirm,
 }
 
 impl ToolLimits {
@@ -60,6 +77,10 @@ impl ToolLimits {
 
 impl Engine {
     /// Brings the parts together.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each part is made by itself, and all of them are brought together once"
+    )]
     pub fn new(
         registry: Arc<Registry>,
         bound: Bound,
@@ -68,6 +89,7 @@ impl Engine {
         languages: Overrides,
         limits: ToolLimits,
         load_errors: Vec<String>,
+        changes: Changes,
     ) -> Arc<Self> {
         let ground = pool.ground().clone();
         let news = News::of(&pool, &ground);
@@ -83,17 +105,19 @@ impl Engine {
             memory: Memory::default(),
             load_errors,
             news,
+            changes: Arc::new(changes),
+            actions: ActionIds::default(),
         })
     }
 
     /// The tools that the bound definitions can serve: those declared, or all where a definition declares nothing.
     pub fn offered(&self) -> Vec<ToolId> {
-        ToolId::ALL
-            .into_iter()
-            .filter(|tool| {
-                self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.bound.may(capability))
-            })
-            .collect()
+        let able = |tool: ToolId| {
+            self.limits.allows(tool) && tool.capability().is_none_or(|capability| self.bound.may(capability))
+        };
+        // Without a planner there is nothing to make.
+        let plans = !self.limits.read_only && ToolId::ALL.into_iter().any(|tool| tool.plans() && able(tool));
+        ToolId::ALL.into_iter().filter(|tool| able(*tool) && (*tool != ToolId::Apply || plans)).collect()
     }
 
     /// Stops every server.
@@ -120,6 +144,10 @@ impl Engine {
             let next = "the capabilities that it was started with leave this one out";
             return Err(failure(Code::Refused, format!("{} is not allowed here", call.tool.canonical()), next));
         }
+        if call.tool == ToolId::Apply && self.limits.read_only {
+            let next = "leave the files as they are, or ask the user to start langport with workspace-write";
+            return Err(failure(Code::ReadOnly, "langport was started read-only: no file is changed", next));
+        }
         match call.tool {
             ToolId::Diagnostics => super::diagnostics::run(&ask, arguments).await,
             ToolId::Hover => super::hover::run(&ask, arguments).await,
@@ -131,6 +159,11 @@ impl Engine {
             ToolId::WorkspaceSymbols => super::workspace_symbols::run(&ask, arguments).await,
             ToolId::Calls => super::calls::run(&ask, arguments).await,
             ToolId::Types => super::types::run(&ask, arguments).await,
+            ToolId::Rename => super::rename::run(&ask, arguments).await,
+            ToolId::CodeActions => super::code_actions::run(&ask, arguments).await,
+            ToolId::Format => super::format::run(&ask, arguments).await,
+            ToolId::MoveFile => super::move_file::run(&ask, arguments).await,
+            ToolId::Apply => super::apply::run(&ask, arguments, call.consent.as_ref()).await,
             ToolId::Status => super::status::run(&ask, arguments).await,
         }
     }
@@ -143,5 +176,16 @@ impl Tools for Engine {
 
     fn news(&self) -> News {
         self.news.clone()
+    }
+
+    fn consent(&self, call: &ToolCall) -> Result<Option<Consent>, Failure> {
+        match call.tool {
+            ToolId::Apply => super::apply::consent(self, call.caller.id, &call.arguments),
+            _ => Ok(None),
+        }
+    }
+
+    fn forget(&self, caller: u64) {
+        self.changes.forget(caller);
     }
 }

@@ -84,22 +84,7 @@ impl Ask<'_> {
     /// When it is outside the workspace, missing, a folder, too large or not a text.
     pub(super) fn file(&self, given: &str) -> Result<File, Failure> {
         let engine = self.engine;
-        let located = engine.ground.roots.resolve(given).map_err(|error| {
-            let what = error.to_string();
-            match error {
-                PathError::OutsideWorkspace { .. } => {
-                    // Not where a link leads: that is the repository's text.
-                    let what = format!("{given} leads outside the workspace");
-                    failure(Code::OutsideWorkspace, what, "give a path inside the workspace")
-                }
-                PathError::NotFound { .. } => {
-                    failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
-                }
-                PathError::RootGone { .. } => root_gone(what),
-                PathError::IsDirectory { .. } => failure(Code::Invalid, what, "give the path of a file"),
-                PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
-            }
-        })?;
+        let located = engine.ground.roots.resolve(given).map_err(|error| no_path(given, &error))?;
         let snapshot = engine.ground.read(&located.path).map_err(|error| {
             let what = error.to_string();
             match error {
@@ -137,6 +122,24 @@ impl Ask<'_> {
             return Err(no_server(self, file));
         }
         Ok(serving)
+    }
+}
+
+/// Why a path that was given is of no use.
+pub(super) fn no_path(given: &str, error: &PathError) -> Failure {
+    let what = error.to_string();
+    match error {
+        PathError::OutsideWorkspace { .. } => {
+            // Not where a link leads: that is the repository's text.
+            let what = format!("{given} leads outside the workspace");
+            failure(Code::OutsideWorkspace, what, "give a path inside the workspace")
+        }
+        PathError::NotFound { .. } => {
+            failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
+        }
+        PathError::RootGone { .. } => root_gone(what),
+        PathError::IsDirectory { .. } => failure(Code::Invalid, what, "give the path of a file"),
+        PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
     }
 }
 

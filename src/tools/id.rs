@@ -15,12 +15,17 @@ pub enum ToolId {
     WorkspaceSymbols,
     Calls,
     Types,
+    Rename,
+    CodeActions,
+    Format,
+    MoveFile,
+    Apply,
     Status,
 }
 
 impl ToolId {
     /// Every tool that exists.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 16] = [
         Self::Diagnostics,
         Self::Hover,
         Self::Definition,
@@ -31,6 +36,11 @@ impl ToolId {
         Self::WorkspaceSymbols,
         Self::Calls,
         Self::Types,
+        Self::Rename,
+        Self::CodeActions,
+        Self::Format,
+        Self::MoveFile,
+        Self::Apply,
         Self::Status,
     ];
 
@@ -47,8 +57,17 @@ impl ToolId {
             Self::WorkspaceSymbols => Capability::WorkspaceSymbols,
             Self::Calls => Capability::CallHierarchy,
             Self::Types => Capability::TypeHierarchy,
-            Self::Status => return None,
+            Self::Rename => Capability::Rename,
+            Self::CodeActions => Capability::CodeActions,
+            Self::Format => Capability::Formatting,
+            Self::MoveFile => Capability::FileOperations,
+            Self::Apply | Self::Status => return None,
         })
+    }
+
+    /// Whether it computes changes to files that `lsp/apply` makes.
+    pub fn plans(self) -> bool {
+        matches!(self, Self::Rename | Self::CodeActions | Self::Format | Self::MoveFile)
     }
 
     /// The canonical id, as documentation, configuration and logs use it.
@@ -64,6 +83,11 @@ impl ToolId {
             Self::WorkspaceSymbols => "lsp/workspace-symbols",
             Self::Calls => "lsp/calls",
             Self::Types => "lsp/types",
+            Self::Rename => "lsp/rename",
+            Self::CodeActions => "lsp/code-actions",
+            Self::Format => "lsp/format",
+            Self::MoveFile => "lsp/move-file",
+            Self::Apply => "lsp/apply",
             Self::Status => "lsp/status",
         }
     }

@@ -1,29 +1,39 @@
 //! One file per tool: arguments to a query to a typed outcome; and the address, which all position tools share.
 
+mod action_ids;
 mod address;
+mod apply;
 mod args;
 mod ask;
 pub mod caller;
 mod calls;
+mod code_actions;
+mod compare;
 mod completions;
 pub mod cursor;
 mod definition;
 mod diagnostics;
 pub mod engine;
 mod file;
+mod format;
 mod hover;
 pub mod id;
 mod kinds;
 mod languages;
 mod locate;
+mod move_file;
 pub mod news;
 pub mod outcome;
 mod places;
+mod plan;
+mod problems;
 pub mod progress;
 mod references;
+mod rename;
 mod search;
 mod short;
 mod signature;
+mod span;
 mod status;
 mod symbol_path;
 mod symbols;
@@ -47,6 +57,21 @@ pub struct ToolCall {
     pub arguments: serde_json::Map<String, serde_json::Value>,
     pub caller: Arc<Caller>,
     pub progress: ProgressSink,
+    /// What a person has agreed to, where that was asked for.
+    pub consent: Option<Consent>,
+}
+
+/// What a person has to agree to before a call is made: this very plan, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consent {
+    /// The plan's id.
+    pub plan: String,
+    /// Over all that it does.
+    pub hash: String,
+    /// What it does, in a few words; names in it come from files and agents.
+    pub what: String,
+    /// The files that it concerns.
+    pub files: Vec<String>,
 }
 
 /// What answers tool calls. Dropping the future cancels the call: everything asked of servers for it is cancelled too.
@@ -55,6 +80,20 @@ pub trait Tools: Send + Sync + 'static {
 
     /// When answers may have changed.
     fn news(&self) -> News;
+
+    /// What a person has to agree to before this call is made; nothing, as a rule.
+    ///
+    /// # Errors
+    /// When the call is wrong in itself.
+    fn consent(&self, call: &ToolCall) -> Result<Option<Consent>, Failure> {
+        let _ = call;
+        Ok(None)
+    }
+
+    /// A caller is gone: what is kept for it is forgotten.
+    fn forget(&self, caller: u64) {
+        let _ = caller;
+    }
 }
 
 /// An answer of another kind than the question's: a defect of langport's own.

@@ -61,6 +61,8 @@ pub enum Body {
     Found(Vec<FoundSymbol>),
     Tree(Vec<TreeLine>),
     Status(Vec<StatusLine>),
+    Actions(Vec<ActionLine>),
+    Diff(Vec<DiffLine>),
 }
 
 /// A diagnostic. All text but `file` comes from a server or a file.
@@ -193,6 +195,32 @@ pub struct TreeLine {
     pub sites: Vec<u32>,
     /// Already shown above: not opened again.
     pub repeated: bool,
+}
+
+/// A code action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActionLine {
+    /// Takes it; langport's own.
+    pub action: String,
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    pub preferred: bool,
+    /// Why it cannot be taken now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<String>,
+    /// Who offers it, where several were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+}
+
+/// A line of a plan's diff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DiffLine {
+    /// The file, and what happens to it: langport's own words.
+    pub file: String,
+    /// As in a unified diff, with `@@`, a blank, `+` or `-` in front.
+    pub text: String,
 }
 
 /// A definition or an instance, as `lsp/status` shows it.

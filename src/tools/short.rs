@@ -62,6 +62,9 @@ impl Ask<'_> {
 pub(super) fn code(shortfall: &Shortfall) -> Code {
     match shortfall {
         Shortfall::Moved => Code::Conflict,
+        Shortfall::Declined(..) => Code::Refused,
+        Shortfall::TooLarge(_) => Code::TooLarge,
+        Shortfall::Gone => Code::Expired,
         other => match other.verdict() {
             Verdict::Unavailable => Code::Unavailable,
             Verdict::Unsupported => Code::Unsupported,
@@ -108,6 +111,9 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::File(_) => "check the file".into(),
         Shortfall::Moved | Shortfall::Outrun => "ask again".into(),
         Shortfall::Homeless(_) => "ask again when it is there again".into(),
+        Shortfall::Declined(..) => "another place, name or action may do".into(),
+        Shortfall::TooLarge(_) => "ask for a smaller change".into(),
+        Shortfall::Gone => "list the actions again".into(),
     }
 }
 

@@ -67,7 +67,7 @@ fn a_server_that_works_and_what_it_can() {
             "program ",
             " (found on this machine)\n",
             "says      fake",
-            "can       diagnostics, hover, completions, definitions, references, signature_help, document_symbols, workspace_symbols, call_hierarchy, type_hierarchy\n",
+            "can       diagnostics, hover, completions, definitions, references, rename, code_actions, formatting, signature_help, document_symbols, workspace_symbols, call_hierarchy, type_hierarchy\n",
             "not installed:\n",
             "builtin/pyright",
             "install npm first, then: langport install builtin/pyright\n",
@@ -232,10 +232,10 @@ fn a_mistake_in_the_configuration_is_one() {
 fn promises_that_are_not_kept_are_remarked() {
     let ws = workspace();
     let script = Script::new().on("start", [Act::Raw("Welcome!\n".into()), Act::Default]);
-    Definition::new("fake", script).key("capabilities = [\"hover\", \"rename\"]").write(&ws);
+    Definition::new("fake", script).key("capabilities = [\"hover\", \"file_operations\"]").write(&ws);
     let (report, code) = json_of(&ws, &[]);
     assert_eq!(code, Some(0), "{report:#}");
     let remarks = server(&report, "local/fake")["remarks"].to_string();
-    assert!(remarks.contains("promises what it does not offer: rename"), "{remarks}");
+    assert!(remarks.contains("promises what it does not offer: file_operations"), "{remarks}");
     assert!(remarks.contains("Welcome!"), "{remarks}");
 }

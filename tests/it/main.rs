@@ -19,7 +19,10 @@ macro_rules! trials {
     };
 }
 
+mod actions;
+mod changes;
 mod clients;
+mod consent;
 mod crash;
 mod diagnostics;
 mod doctor;
@@ -30,6 +33,7 @@ mod everything;
 mod fake;
 mod freshness;
 mod hostile;
+mod hostile_edits;
 mod install;
 mod lifecycle;
 mod marks;
@@ -95,6 +99,10 @@ fn main() {
         wire::trials(),
         mcp::trials(),
         tools::trials(),
+        actions::trials(),
+        changes::trials(),
+        consent::trials(),
+        hostile_edits::trials(),
         try_tour::trials(),
         hostile::trials(),
         install::trials(),

@@ -55,6 +55,10 @@ fn a5_1_tools_follow_the_declared_capabilities() {
         ("workspace_symbols", "lsp_workspace_symbols"),
         ("call_hierarchy", "lsp_calls"),
         ("type_hierarchy", "lsp_types"),
+        ("rename", "lsp_rename"),
+        ("code_actions", "lsp_code_actions"),
+        ("formatting", "lsp_format"),
+        ("file_operations", "lsp_move_file"),
     ];
     for (capability, tool) in matrix {
         let ws = Workspace::new(SHOP);
@@ -67,6 +71,8 @@ fn a5_1_tools_follow_the_declared_capabilities() {
         );
         let others = matrix.iter().filter(|(_, t)| *t != tool && names.contains(&(*t).to_owned())).count();
         assert_eq!(others, 0, "{capability} alone gives {names:?}");
+        let plans = matches!(capability, "rename" | "code_actions" | "formatting" | "file_operations");
+        assert_eq!(names.contains(&"lsp_apply".to_owned()), plans, "{capability}: {names:?}");
         assert_eq!(lp.log().starts(), 0, "no server is started for the list");
     }
 }
@@ -104,6 +110,9 @@ fn a5_7_each_missing_capability_is_unsupported() {
         ("workspace_symbols", json!({"query": "Cart"}), "workspaceSymbolProvider"),
         ("calls", place("shop.py", 5, 5), "callHierarchyProvider"),
         ("types", place("shop.py", 1, 7), "typeHierarchyProvider"),
+        ("rename", json!({"file_path": "shop.py", "line": 1, "column": 7, "new_name": "Wagon"}), "renameProvider"),
+        ("code_actions", json!({"file_path": "shop.py"}), "codeActionProvider"),
+        ("format", json!({"file_path": "shop.py"}), "documentFormattingProvider"),
     ];
     for (tool, arguments, capability) in &calls {
         let ws = Workspace::new(SHOP);
@@ -131,12 +140,22 @@ fn a5_3_every_advertised_choice_is_taken() {
                 let mut arguments = match name {
                     "lsp_workspace_symbols" => json!({"query": "total"}),
                     "lsp_status" => json!({"server": "fake"}),
-                    "lsp_diagnostics" | "lsp_symbols" => json!({"file_path": "shop.py"}),
+                    "lsp_diagnostics" | "lsp_symbols" | "lsp_format" | "lsp_code_actions" => {
+                        json!({"file_path": "shop.py"})
+                    }
+                    "lsp_rename" => json!({"file_path": "shop.py", "line": 5, "column": 5, "new_name": "sum"}),
                     _ => json!({"file_path": "shop.py", "line": 5, "column": 5}),
                 };
                 arguments[argument] = value.clone();
                 if argument == "occurrence" {
                     arguments = json!({"file_path": "shop.py", "line": 5, "symbol": "total", "occurrence": 1});
+                    if name == "lsp_rename" {
+                        arguments["new_name"] = json!("sum");
+                    }
+                }
+                // A column or an end needs the line that it stands in.
+                if matches!(argument.as_str(), "start_column" | "end_line" | "end_column") {
+                    arguments["start_line"] = json!(1);
                 }
                 let answer = Answer::of(&lp.answer(lp.call(name, &arguments)));
                 assert!(!answer.is_error, "{name} advertises {argument} = {value}, and answers {answer}");

@@ -29,7 +29,7 @@ fn names_that_every_client_takes() {
     for name in &names {
         assert!(name.len() <= 32 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
     }
-    expect!["lsp_diagnostics lsp_hover lsp_definition lsp_references lsp_completions lsp_signature lsp_symbols lsp_workspace_symbols lsp_calls lsp_types lsp_status"].assert_eq(&names.join(" "));
+    expect!["lsp_diagnostics lsp_hover lsp_definition lsp_references lsp_completions lsp_signature lsp_symbols lsp_workspace_symbols lsp_calls lsp_types lsp_rename lsp_code_actions lsp_format lsp_move_file lsp_apply lsp_status"].assert_eq(&names.join(" "));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn light_and_stable() {
         assert!(list.len() <= 11_800, "{output:?}: {} bytes", list.len());
         assert_eq!(list, serde_json::to_string(&all(ToolNames::Underscore, output)).unwrap());
     }
-    expect!["8425"]
+    expect!["9519"]
         .assert_eq(&serde_json::to_string(&all(ToolNames::Underscore, Output::Text)).unwrap().len().to_string());
 }
 
@@ -82,9 +82,10 @@ fn everything_is_said_of_each() {
         assert_eq!(entry["_meta"]["langport/id"], tool.canonical());
         assert!(entry["title"].is_string());
         assert!(entry.get("outputSchema").is_none());
+        let writes = tool == ToolId::Apply;
         assert_eq!(
             entry["annotations"],
-            json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
+            json!({"readOnlyHint": !writes, "destructiveHint": writes, "idempotentHint": !writes, "openWorldHint": false})
         );
         assert!(entry["inputSchema"]["properties"]["cursor"].is_object(), "{tool:?}");
     }
@@ -116,6 +117,11 @@ fn arguments() {
         lsp/workspace-symbols: cursor kind query!
         lsp/calls: column cursor depth direction file_path line occurrence symbol
         lsp/types: column cursor depth direction file_path line occurrence symbol
+        lsp/rename: allow_partial column cursor file_path line new_name! occurrence symbol
+        lsp/code-actions: action cursor end_column end_line file_path only start_column start_line
+        lsp/format: cursor end_column end_line file_path! start_column start_line
+        lsp/move-file: cursor from! to!
+        lsp/apply: cursor plan undo
         lsp/status: cursor file_path restart server"#]]
     .assert_eq(&lines.join("\n"));
 }

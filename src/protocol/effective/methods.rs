@@ -43,4 +43,5 @@ methods! {
     Formatting, request::Formatting, "/documentFormattingProvider";
     RangeFormatting, request::RangeFormatting, "/documentRangeFormattingProvider";
     WillRenameFiles, request::WillRenameFiles, "/workspace/fileOperations/willRename";
+    ExecuteCommand, request::ExecuteCommand, "/executeCommandProvider";
 }

@@ -1,6 +1,7 @@
 //! What a server can do at this moment: its `initialize` result as it came, and on top of it what it has registered
 //! since. Pure.
 
+mod files;
 mod globs;
 mod methods;
 mod selector;
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+pub use self::files::Moved;
 use self::globs::Glob;
 pub use self::methods::Method;
 use self::selector::Selector;
@@ -194,6 +196,31 @@ impl Effective {
             }
         }
         providers
+    }
+
+    /// Whether the provider of this for a file has set a flag of its options (`prepareProvider`, `resolveProvider`).
+    pub fn flag(&self, method: Method, name: &str, language: &str, path: &Path) -> bool {
+        let fixed = self.fixed(method).filter(|options| Selector::of(options).matches(language, path));
+        let dynamic = self.registered(method.name()).filter(|entry| entry.selector.matches(language, path));
+        fixed
+            .into_iter()
+            .chain(dynamic.map(|entry| &entry.options))
+            .any(|options| options.get(name) == Some(&Value::Bool(true)))
+    }
+
+    /// Whether the server runs a command of this name.
+    pub fn runs(&self, command: &str) -> bool {
+        let fixed = self.fixed(Method::ExecuteCommand).into_iter();
+        let all = fixed.chain(self.registered(Method::ExecuteCommand.name()).map(|entry| &entry.options));
+        let mut names = all.filter_map(|options| options.get("commands")?.as_array()).flatten();
+        names.any(|name| name.as_str() == Some(command))
+    }
+
+    /// Whether the server wants to hear that a file or folder is moved, before or after it is.
+    pub fn hears_of(&self, moved: Moved, path: &Path, folder: bool) -> bool {
+        let fixed = self.result.get("capabilities").and_then(|all| all.pointer(moved.pointer())).into_iter();
+        let dynamic = self.registered(moved.name()).map(|entry| &entry.options);
+        fixed.chain(dynamic).any(|options| files::matches(options, path, folder))
     }
 
     /// How the server wants to be told of a file.

@@ -187,7 +187,7 @@ impl<'de> Shape<'de> for RangeShape {
 }
 
 #[derive(Clone, Copy)]
-struct PositionShape;
+pub(super) struct PositionShape;
 
 impl<'de> Shape<'de> for PositionShape {
     type Value = Option<Position>;

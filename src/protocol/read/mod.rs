@@ -1,9 +1,11 @@
 //! Servers' answers, read from raw JSON straight into the types of [`super::types`]. Texts and lists stop growing at
 //! their caps, items that are not of LSP's shape are dropped and counted, and no tree of the whole is ever built.
 
+mod actions;
 mod basic;
 mod completions;
 mod diagnostics;
+mod edits;
 mod hierarchy;
 mod hover;
 mod locations;
@@ -12,6 +14,7 @@ mod order;
 mod outline;
 mod problems;
 mod repair;
+mod replacements;
 mod shape;
 mod signatures;
 mod symbols;
@@ -21,8 +24,10 @@ mod tsserver;
 
 use std::fmt;
 
+pub use actions::{code_action, code_actions, prepare_rename};
 pub use completions::completions;
 pub use diagnostics::{FileReport, published, report, workspace_report};
+pub use edits::{edit_inside, text_edits, workspace_edit};
 pub use hierarchy::{calls, hierarchy_items};
 pub use hover::hover;
 pub use locations::locations;
@@ -66,6 +71,8 @@ pub enum Found {
     Object,
     /// An object that lacks this key, or has it with a value of the wrong kind.
     Without(&'static str),
+    /// More than is read of what must be read whole.
+    MoreThan(&'static str),
 }
 
 impl fmt::Display for Found {
@@ -78,6 +85,7 @@ impl fmt::Display for Found {
             Self::Array => f.write_str("an array"),
             Self::Object => f.write_str("an object"),
             Self::Without(key) => write!(f, "an object without a valid `{key}`"),
+            Self::MoreThan(limit) => write!(f, "more than {limit}"),
         }
     }
 }
@@ -89,6 +97,9 @@ pub enum ReadError {
     Shape { expected: &'static str, found: Found },
     #[error("expected {expected}, the server sent invalid JSON: {reason}")]
     Json { expected: &'static str, reason: String },
+    /// What must be read whole or not at all is larger than is read.
+    #[error("more than {0}")]
+    TooLarge(&'static str),
 }
 
 /// Reads `raw` with a fresh shape, and once more with its text repaired where serde_json refuses it.

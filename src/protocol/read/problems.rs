@@ -1,16 +1,19 @@
 //! A list of diagnostics. Past the cap a worse one takes the place of a milder one, so that a flood of hints never
 //! hides an error.
 
-use serde::de::{MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
+use serde_json::value::RawValue;
 
 use super::basic::{Documentation, PlaceShape, RangeShape, Short, TagSet, Tags};
-use super::shape::{Many, Number, Shape, item, key, skip, value};
+use super::shape::{Many, Number, Of, Shape, key, skip, value};
 use super::{Caps, Found};
-use crate::protocol::types::{Capped, Diagnostic, Related, Severity};
+use crate::protocol::types::{Capped, Diagnostic, Related, Severity, Wire};
 use crate::protocol::uri::uri_to_ref;
 
 /// Pieces of related information that are kept.
 pub(super) const RELATED: usize = 8;
+/// Bytes of one list's problems that are kept as they came.
+const WIRE: usize = 256 << 10;
 /// `DiagnosticTag.Unnecessary` and `DiagnosticTag.Deprecated`.
 const UNNECESSARY: u32 = 1;
 const DEPRECATED: u32 = 2;
@@ -33,8 +36,8 @@ impl<'de> Shape<'de> for Problems<'_> {
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut kept = Kept::new(self.caps.items);
-        let mut dropped = 0;
-        while let Some(read) = item(&mut array, ProblemShape { caps: self.caps })? {
+        let (mut dropped, mut room) = (0, WIRE);
+        while let Some(read) = array.next_element_seed(RawProblem { caps: self.caps, room: &mut room })? {
             match read {
                 Some(problem) => kept.add(problem),
                 None => dropped += 1,
@@ -78,6 +81,29 @@ impl Kept {
     }
 }
 
+/// A problem that is read, and kept as it stands where there is room.
+struct RawProblem<'c> {
+    caps: &'c Caps,
+    room: &'c mut usize,
+}
+
+impl<'de> DeserializeSeed<'de> for RawProblem<'_> {
+    type Value = Option<Diagnostic>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Diagnostic>, D::Error> {
+        let raw = <&'de RawValue as serde::Deserialize>::deserialize(deserializer)?.get();
+        let mut inner = serde_json::Deserializer::from_str(raw);
+        let problem = Of(ProblemShape { caps: self.caps }).deserialize(&mut inner).map_err(D::Error::custom)?;
+        Ok(problem.map(|mut problem| {
+            if raw.len() <= *self.room {
+                *self.room -= raw.len();
+                problem.wire = Wire(Some(raw.into()));
+            }
+            problem
+        }))
+    }
+}
+
 struct ProblemShape<'c> {
     caps: &'c Caps,
 }
@@ -117,6 +143,7 @@ impl<'de> Shape<'de> for ProblemShape<'_> {
             unnecessary: tags.has(UNNECESSARY),
             deprecated: tags.has(DEPRECATED),
             related,
+            wire: Wire::default(),
         }))
     }
 }

@@ -8,7 +8,7 @@ use super::problems::{Kept, RELATED};
 use super::shape::{Many, Number, Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::positions::{Position, Range};
-use crate::protocol::types::{Capped, Diagnostic, FileRef, Related, Severity};
+use crate::protocol::types::{Capped, Diagnostic, FileRef, Related, Severity, Wire};
 
 /// Reads the answer to a command of tsserver's that asks for problems.
 ///
@@ -110,6 +110,7 @@ impl<'de> Shape<'de> for Problem<'_> {
             unnecessary,
             deprecated,
             related,
+            wire: Wire::default(),
         }))
     }
 }

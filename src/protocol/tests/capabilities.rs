@@ -33,6 +33,13 @@ fn the_offer() {
     expect![[r#"
         general.positionEncodings ["utf-8","utf-16"]
         textDocument.callHierarchy.dynamicRegistration true
+        textDocument.codeAction.codeActionLiteralSupport.codeActionKind.valueSet ["","quickfix","refactor","refactor.extract","refactor.inline","refactor.rewrite","source","source.organizeImports","source.fixAll"]
+        textDocument.codeAction.dataSupport true
+        textDocument.codeAction.disabledSupport true
+        textDocument.codeAction.dynamicRegistration true
+        textDocument.codeAction.honorsChangeAnnotations true
+        textDocument.codeAction.isPreferredSupport true
+        textDocument.codeAction.resolveSupport.properties ["edit","command"]
         textDocument.completion.completionItem.deprecatedSupport true
         textDocument.completion.completionItem.documentationFormat ["plaintext","markdown"]
         textDocument.completion.completionItem.labelDetailsSupport true
@@ -47,6 +54,7 @@ fn the_offer() {
         textDocument.declaration.linkSupport true
         textDocument.definition.dynamicRegistration true
         textDocument.definition.linkSupport true
+        textDocument.diagnostic.dataSupport true
         textDocument.diagnostic.dynamicRegistration true
         textDocument.diagnostic.relatedDocumentSupport true
         textDocument.diagnostic.relatedInformation true
@@ -55,16 +63,22 @@ fn the_offer() {
         textDocument.documentSymbol.hierarchicalDocumentSymbolSupport true
         textDocument.documentSymbol.symbolKind.valueSet [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26]
         textDocument.documentSymbol.tagSupport.valueSet [1]
+        textDocument.formatting.dynamicRegistration true
         textDocument.hover.contentFormat ["markdown","plaintext"]
         textDocument.hover.dynamicRegistration true
         textDocument.implementation.dynamicRegistration true
         textDocument.implementation.linkSupport true
         textDocument.publishDiagnostics.codeDescriptionSupport false
-        textDocument.publishDiagnostics.dataSupport false
+        textDocument.publishDiagnostics.dataSupport true
         textDocument.publishDiagnostics.relatedInformation true
         textDocument.publishDiagnostics.tagSupport.valueSet [1,2]
         textDocument.publishDiagnostics.versionSupport true
+        textDocument.rangeFormatting.dynamicRegistration true
         textDocument.references.dynamicRegistration true
+        textDocument.rename.dynamicRegistration true
+        textDocument.rename.honorsChangeAnnotations true
+        textDocument.rename.prepareSupport true
+        textDocument.rename.prepareSupportDefaultBehavior 1
         textDocument.signatureHelp.contextSupport true
         textDocument.signatureHelp.dynamicRegistration true
         textDocument.signatureHelp.signatureInformation.activeParameterSupport true
@@ -77,14 +91,23 @@ fn the_offer() {
         textDocument.typeHierarchy.dynamicRegistration true
         window.showDocument.support false
         window.workDoneProgress true
-        workspace.applyEdit false
+        workspace.applyEdit true
         workspace.configuration true
         workspace.diagnostics.refreshSupport true
         workspace.didChangeConfiguration.dynamicRegistration true
         workspace.didChangeWatchedFiles.dynamicRegistration true
         workspace.didChangeWatchedFiles.relativePatternSupport true
+        workspace.executeCommand.dynamicRegistration true
+        workspace.fileOperations.didRename true
+        workspace.fileOperations.dynamicRegistration true
+        workspace.fileOperations.willRename true
         workspace.symbol.dynamicRegistration true
         workspace.symbol.symbolKind.valueSet [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26]
+        workspace.workspaceEdit.changeAnnotationSupport.groupsOnLabel false
+        workspace.workspaceEdit.documentChanges true
+        workspace.workspaceEdit.failureHandling "transactional"
+        workspace.workspaceEdit.normalizesLineEndings false
+        workspace.workspaceEdit.resourceOperations ["create","rename","delete"]
         workspace.workspaceFolders true
     "#]].assert_eq(&shown);
 }
@@ -97,11 +120,12 @@ fn the_offer_is_of_lsp_s_shape() {
     let mut lost = Vec::new();
     missing("", &offered, &serde_json::to_value(typed).unwrap(), &mut lost);
     expect![[r#"
+        /textDocument/diagnostic/dataSupport
         /textDocument/diagnostic/relatedInformation
         /textDocument/diagnostic/tagSupport/valueSet
         /workspace/diagnostics/refreshSupport
     "#]]
-    // LSP 3.17 and 3.18 have these three; the types are older.
+    // LSP 3.17 and 3.18 have these; the types are older.
     .assert_eq(&lost.into_iter().map(|key: String| key + "\n").collect::<String>());
 }
 
@@ -304,4 +328,46 @@ fn watches_that_are_added_under_a_known_id_add_up() {
     assert_eq!(server.watches().count(), 2);
     server.unregister([("1", "workspace/didChangeWatchedFiles")]);
     assert_eq!(server.watches().count(), 0);
+}
+
+#[test]
+fn moves_that_a_server_wants_to_hear_of() {
+    let filter = |glob: &str, more: Value| {
+        let mut pattern = json!({ "glob": glob });
+        pattern.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        json!({ "filters": [{ "scheme": "file", "pattern": pattern }, { "scheme": "untitled", "pattern": { "glob": "**" } }] })
+    };
+    let fixed = json!({ "workspace": { "fileOperations": {
+        "willRename": filter("**/*.{ts,js}", json!({ "matches": "file" })),
+        "didRename": filter("**/*.TS", json!({ "options": { "ignoreCase": true } })),
+    } } });
+    let mut server = effective(&fixed);
+    let will = |server: &Effective, path: &str, folder| server.hears_of(Moved::Will, Path::new(path), folder);
+    assert!(will(&server, "/w/a.ts", false));
+    assert!(!will(&server, "/w/a.ts", true), "only files");
+    assert!(!will(&server, "/w/a.py", false));
+    assert!(server.hears_of(Moved::Did, Path::new("/w/A.Ts"), false));
+    server.register([registration("m", Moved::Will.name(), filter("**/lib", json!({ "matches": "folder" })))]);
+    assert!(will(&server, "/w/lib", true) && !will(&server, "/w/lib", false));
+    server.unregister([("m", Moved::Will.name())]);
+    assert!(!will(&server, "/w/lib", true));
+}
+
+#[test]
+fn commands_and_flags_of_providers() {
+    let mut server = effective(&json!({
+        "executeCommandProvider": { "commands": ["a.fix"] },
+        "renameProvider": { "prepareProvider": true },
+        "codeActionProvider": true,
+    }));
+    assert!(server.runs("a.fix") && !server.runs("b.fix"));
+    server.register([registration("c", "workspace/executeCommand", json!({ "commands": ["b.fix"] }))]);
+    assert!(server.runs("a.fix") && server.runs("b.fix"));
+    let path = Path::new("/w/a.py");
+    assert!(server.flag(Method::Rename, "prepareProvider", "python", path));
+    assert!(!server.flag(Method::CodeAction, "resolveProvider", "python", path));
+    let options = json!({ "resolveProvider": true, "documentSelector": [{ "language": "go" }] });
+    server.register([registration("d", "textDocument/codeAction", options)]);
+    assert!(!server.flag(Method::CodeAction, "resolveProvider", "python", path));
+    assert!(server.flag(Method::CodeAction, "resolveProvider", "go", path));
 }

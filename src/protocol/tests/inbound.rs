@@ -121,9 +121,7 @@ async fn everything_else_has_its_answer() {
     check(
         "workspace/applyEdit",
         &json!({ "edit": {} }),
-        expect![[
-            r#"{"result":{"applied":false,"failureReason":"langport changes files only when its user asks for it"}}"#
-        ]],
+        expect![[r#"{"result":{"applied":false,"failureReason":"nobody asked for it"}}"#]],
     )
     .await;
     check("custom/known", &json!({ "a": 1 }), expect![[r#"{"result":[{"a":1}]}"#]]).await;

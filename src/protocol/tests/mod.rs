@@ -104,6 +104,10 @@ impl Host for Recorder {
     fn reply(&self, method: &str, params: &Value) -> Option<Value> {
         (method == "custom/known").then(|| json!([params]))
     }
+
+    fn apply_edit(&self, params: &[u8]) -> Result<(), String> {
+        if params.starts_with(br#"{"label":"wanted""#) { Ok(()) } else { Err("nobody asked for it".to_owned()) }
+    }
 }
 
 impl Recorder {

@@ -15,7 +15,7 @@ use super::{
     compare::{Baseline, Compared, Known, compare, key},
     memory::{Point, hash},
     pages::Kept,
-    sweep::{Checked, Found, Sweep, note},
+    sweep::{Checked, Found, Sweep},
     words::{Counts, summary},
 };
 use crate::{
@@ -23,11 +23,10 @@ use crate::{
     runtime::ground::Seen,
     tools::{
         ask::Ask,
-        file::failure,
         kinds::count,
-        outcome::{Code, Failure, Outcome, Problem, ServerVerdict, Verdict},
+        outcome::{Failure, Outcome, Problem, ServerVerdict, Verdict},
         places::fingerprint,
-        short,
+        problems::{all_failed, note},
     },
 };
 
@@ -299,12 +298,7 @@ impl<'a> Answering<'a> {
 
     fn all_failed(&self, sweep: &Sweep, servers: Vec<ServerVerdict>) -> Failure {
         let missing = sweep.checked.iter().flat_map(|one| &one.missing);
-        let Some((name, shortfall)) = missing.max_by_key(|(_, shortfall)| shortfall.verdict()) else {
-            return failure(Code::Unavailable, "no server took part", "call lsp/status");
-        };
-        let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(name, shortfall));
-        let servers = if servers.len() > 1 { servers } else { Vec::new() };
-        Failure { details: shortfall.lines(), servers, ..base }
+        all_failed(missing.map(|(name, shortfall)| (name.clone(), shortfall)), servers)
     }
 }
 

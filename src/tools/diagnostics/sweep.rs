@@ -12,15 +12,15 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use crate::{
-    protocol::types::{Diagnostic, FileRef, Severity},
+    protocol::types::Severity,
     registry::Entry,
     runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
     tools::{
         ask::{Ask, Heard},
         file::{File, Serving},
-        outcome::{Problem, RelatedPlace, ServerVerdict, Verdict},
+        outcome::{Problem, ServerVerdict, Verdict},
         places::Reader,
-        short,
+        problems::{problem, without_the_unsupporting},
     },
 };
 
@@ -233,58 +233,7 @@ fn ends_all(shortfall: &Shortfall) -> bool {
     matches!(shortfall.verdict(), Verdict::Unavailable) || matches!(shortfall, Shortfall::Died { .. })
 }
 
-/// A server that has no diagnostics at all takes no part, unless nobody else does.
-fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
-    let unsupported =
-        |one: &Heard| one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported);
-    if !heard.iter().all(unsupported) {
-        heard.retain(|one| !unsupported(one));
-    }
-    heard
-}
-
 /// Worst first, then by place.
 fn order(found: &Found) -> (Severity, u32, u32, &str) {
     (found.severity, found.problem.line, found.problem.column, &found.problem.message)
-}
-
-/// How to mend what a server lacks, when others have answered.
-pub(super) fn note(name: &str, shortfall: &Shortfall) -> String {
-    format!("{name}: {shortfall}; {}", short::next_step(name, shortfall))
-}
-
-fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str) -> Problem {
-    let own = FileRef::Path(file.path.clone());
-    let span = reader.span(&own, item.range);
-    let related = item.related.iter().map(|related| {
-        let span = reader.span(&related.file, related.range);
-        RelatedPlace {
-            file: reader.shown(&related.file),
-            line: span.line,
-            column: span.column,
-            message: related.message.clone(),
-        }
-    });
-    Problem {
-        related: related.collect(),
-        file: file.shown.clone(),
-        line: span.line,
-        column: span.column,
-        end_line: span.end_line,
-        end_column: span.end_column,
-        severity: word(item.severity).into(),
-        message: item.message.clone(),
-        code: item.code.clone(),
-        source: item.source.clone().or_else(|| Some(server.to_owned())),
-        text: reader.line(&own, span.line),
-    }
-}
-
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-        Severity::Hint => "hint",
-    }
 }

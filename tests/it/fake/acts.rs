@@ -26,7 +26,9 @@ fn fill(value: &Value, uri: &str, root: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("$uri", uri).replace("$root", root)),
         Value::Array(items) => items.iter().map(|v| fill(v, uri, root)).collect(),
-        Value::Object(map) => map.iter().map(|(k, v)| (k.replace("$uri", uri), fill(v, uri, root))).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(k, v)| (k.replace("$uri", uri).replace("$root", root), fill(v, uri, root))).collect()
+        }
         other => other.clone(),
     }
 }
@@ -150,6 +152,10 @@ impl Fake {
                     .stderr(Stdio::null())
                     .status();
                 self.event("daemon", json!(child.is_ok()));
+            }
+            Act::RenameAsChanges => {
+                let edit = self.scene(|s| s.rename_as_changes(uri, params));
+                self.reply(id, &edit);
             }
             Act::Publish => self.publish(params, true),
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod acts;
 pub(crate) mod answers;
+pub(crate) mod edits;
 pub(crate) mod mirror;
 pub(crate) mod script;
 pub(crate) mod text;

@@ -72,6 +72,8 @@ pub(crate) enum Act {
     Grandchild,
     /// Starts a daemon: forked twice, in a session of its own, deaf to every polite signal.
     Daemon,
+    /// Answers a rename in the form of `changes`.
+    RenameAsChanges,
     /// Publishes for the document of the message as the script's `publish` says.
     Publish,
 }
@@ -194,7 +196,8 @@ pub(crate) fn all_capabilities() -> Value {
         "hoverProvider": true, "definitionProvider": true, "declarationProvider": true, "typeDefinitionProvider": true,
         "implementationProvider": true, "referencesProvider": true, "documentSymbolProvider": true,
         "workspaceSymbolProvider": true, "completionProvider": {}, "signatureHelpProvider": {"triggerCharacters": ["("]},
-        "callHierarchyProvider": true, "typeHierarchyProvider": true
+        "callHierarchyProvider": true, "typeHierarchyProvider": true, "renameProvider": {"prepareProvider": true},
+        "documentFormattingProvider": true, "documentRangeFormattingProvider": true, "codeActionProvider": true
     })
 }
 

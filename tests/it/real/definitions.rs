@@ -8,7 +8,7 @@
 //! 2. `mend` (find, replace): `fresh`, `no problems`; taken back: `problem` again; mended again for the rest;
 //! 3. `across` (find, replace in another file): its problem in `file`, and taken back: none, both `fresh`;
 //! 4. `hover`, `definition`, `references`, `symbols`, `workspace_symbols`: [`Is`] what is to be seen, [`Unsupported`], or
-//!    [`Untried`] where there is nothing to ask;
+//!    [`Untried`] where there is nothing to ask; likewise what `rename` and `format` plan;
 //! 5. `more`: what is special about this server;
 //! 6. nothing of the project was executed: a trap in `fixture` writes the file `EXECUTED` into the root;
 //! 7. langport ends with code 0 and leaves no process behind.
@@ -69,6 +69,10 @@ pub(super) struct Row {
     pub(super) symbols: Column<(&'static str, &'static [&'static str])>,
     /// A query, and all that it finds.
     pub(super) workspace_symbols: Column<(&'static str, &'static [&'static str])>,
+    /// What is renamed, to what, and how much that changes: the words of the plan.
+    pub(super) rename: Column<(At, &'static str, &'static str)>,
+    /// A file, and what formatting it changes: a line of the diff, or that there is nothing to change.
+    pub(super) format: Column<(&'static str, &'static str)>,
     pub(super) more: Option<fn(&Langport, &Workspace)>,
 }
 
@@ -115,6 +119,8 @@ impl Row {
         references: Untried,
         symbols: Untried,
         workspace_symbols: Untried,
+        rename: Untried,
+        format: Untried,
         more: None,
     };
 
@@ -147,12 +153,17 @@ fn every_definition_has_a_row() {
 }
 
 fn trial(row: &'static Row) -> Trial {
-    row_trial("definitions", row, run)
+    row_trial(format!("real::definitions::{}", row.name), row, run)
 }
 
-/// A trial of one row, in the family of that name.
-pub(super) fn row_trial(family: &str, row: &'static Row, run: fn(&Row)) -> Trial {
-    needing(format!("real::{family}::{}", row.name), row.needs, row.machine, move || run(row))
+/// A trial with the server of a row, put in place before.
+pub(super) fn row_trial(name: String, row: &'static Row, test: fn(&Row)) -> Trial {
+    needing(name, row.needs, row.machine, move || {
+        if row.installed {
+            put_in_place(row.name);
+        }
+        test(row);
+    })
 }
 
 /// A test that needs programs. One that this machine cannot run shows as ignored, under a name that says why; where
@@ -239,9 +250,6 @@ pub(super) fn bin(name: &str) -> PathBuf {
 }
 
 fn run(row: &Row) {
-    if row.installed {
-        put_in_place(row.name);
-    }
     let ws = Workspace::new(row.fixture);
     if let Some(prepare) = row.prepare {
         prepare(&ws);
@@ -308,6 +316,14 @@ fn questions(row: &Row, lp: &Langport) {
     ask(row, lp, "symbols", row.symbols, |(file, all)| (json!({"file_path": file}), all), lines);
     let query = |(query, all)| (json!({"query": query}), all);
     ask(row, lp, "workspace_symbols", row.workspace_symbols, query, places);
+    let contains = |answer: &Answer, text: &'static str| {
+        answer.contains(text);
+    };
+    let renamed = |((file, line, symbol), new_name, words): (At, &str, &'static str)| {
+        (json!({"file_path": file, "line": line, "symbol": symbol, "new_name": new_name}), words)
+    };
+    ask(row, lp, "rename", row.rename, renamed, contains);
+    ask(row, lp, "format", row.format, |(file, words)| (json!({"file_path": file}), words), contains);
 }
 
 /// Asks a tool what a column names, and compares.
@@ -328,7 +344,9 @@ fn ask<T: Copy, E>(
         Unsupported => {
             let arguments = match tool {
                 "symbols" => json!({"file_path": row.file}),
+                "format" => json!({"file_path": row.file}),
                 "workspace_symbols" => json!({"query": "x"}),
+                "rename" => json!({"file_path": row.file, "line": 1, "column": 1, "new_name": "renamed"}),
                 _ => json!({"file_path": row.file, "line": 1, "column": 1}),
             };
             let answer = lp.tool(tool, &arguments);

@@ -59,6 +59,11 @@ fn lists_and_calls(era: &str) {
         "lsp_workspace_symbols",
         "lsp_calls",
         "lsp_types",
+        "lsp_rename",
+        "lsp_code_actions",
+        "lsp_format",
+        "lsp_move_file",
+        "lsp_apply",
         "lsp_status",
     ];
     assert_eq!(names, expected);
@@ -101,5 +106,5 @@ fn schemas_are_portable() {
     let ws = servers::shop();
     let output = inspect(&ws, &["--protocol-era", "modern", "--method", "tools/list", "--strict"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(result(&output)["tools"].as_array().map(Vec::len), Some(11), "{said}");
+    assert_eq!(result(&output)["tools"].as_array().map(Vec::len), Some(16), "{said}");
 }

@@ -2,6 +2,7 @@
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
 //! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
+mod changes;
 mod clients;
 mod definitions;
 mod flask;
@@ -60,6 +61,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         life::trials(),
         inspector::trials(),
         clients::trials(),
+        changes::trials(),
         definitions::trials(),
         truth::trials(),
     ]

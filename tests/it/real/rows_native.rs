@@ -50,6 +50,8 @@ int four() { return twice(2); }
     hover: Is((C, "Doubles a number.")),
     definition: Is((C, &["lib.h:3:5"])),
     symbols: Is(("other.cpp", &["3 function four"])),
+    rename: Is((("main.cpp", 4, "twice"), "renamed", "3 places in 3 files")),
+    format: Is(("main.cpp", "format main.cpp: 2 places")),
     more: Some(clangd),
     ..Row::NEW
 };
@@ -123,6 +125,8 @@ func TestTwice(t *testing.T) {
     references: Is((GO, &["lib/lib.go:4:6", "lib/lib_test.go:6:6", "main.go:6:14"])),
     symbols: Is(("lib/lib.go", &["4 function Twice"])),
     workspace_symbols: Is(("lib.Twice", &["lib/lib.go:4:6", "lib/lib_test.go:5:6"])),
+    rename: Is((("main.go", 6, "Twice"), "Double", "4 places in 3 files")),
+    format: Is(("main.go", "would change nothing")),
     more: Some(gopls),
     ..Row::NEW
 };
@@ -189,6 +193,8 @@ fn main() {
     references: Is((RUST, &["lib/src/lib.rs:2:8", "src/main.rs:2:23"])),
     symbols: Is(("lib/src/lib.rs", &["2 function twice"])),
     workspace_symbols: Is(("twice", &["lib/src/lib.rs:2:8"])),
+    rename: Is((("src/main.rs", 2, "twice"), "renamed", "2 places in 2 files")),
+    format: Is(("src/main.rs", "would change nothing")),
     ..Row::NEW
 };
 
@@ -216,6 +222,8 @@ twice $undefined_
     references: Is((SHELL, &["lib.sh:3:1", "main.sh:3:1"])),
     symbols: Is(("lib.sh", &["3 function twice"])),
     workspace_symbols: Is(("twice", &["lib.sh:3:1"])),
+    rename: Is((("main.sh", 3, "twice"), "renamed", "2 places in 2 files")),
+    format: Is(("main.sh", "would change nothing")),
     more: Some(bash),
     ..Row::NEW
 };
@@ -257,6 +265,8 @@ end program main
     references: Is((FORTRAN, &["lib.f90:4:14", "lib.f90:7:18", "main.f90:5:8"])),
     symbols: Is(("lib.f90", &["1 module lib"])),
     workspace_symbols: Is(("twice", &["lib.f90:4:14"])),
+    rename: Is((("main.f90", 5, "twice"), "renamed", "3 places in 2 files")),
+    format: Unsupported,
     more: Some(fortls),
     ..Row::NEW
 };
@@ -290,6 +300,8 @@ host =
     hover: Is((("a.toml", 2, "port"), "server.port")),
     symbols: Is(("a.toml", &["1 object server", "2 number port"])),
     workspace_symbols: Unsupported,
+    rename: Unsupported,
+    format: Is(("a.toml", "would change nothing")),
     ..Row::NEW
 };
 
@@ -314,6 +326,7 @@ Text.
     mend: ("##Part", "## Part"),
     across: Some(Across { file: "b.md", find: "Intro", replace: "Other", problem: "Link fragment 'intro' not found" }),
     symbols: Is(("a.md", &["1 string Title", "3 string Part"])),
+    format: Is(("a.md", "would change nothing")),
     ..Row::NEW
 };
 
@@ -335,6 +348,8 @@ test:
     references: Is((("justfile", 1, "test"), &["justfile:1:8", "justfile:4:1"])),
     symbols: Is(("justfile", &["1 function build", "4 function test"])),
     workspace_symbols: Unsupported,
+    rename: Is((("justfile", 1, "test"), "renamed", "2 places in 1 file")),
+    format: Is(("justfile", "would change nothing")),
     ..Row::NEW
 };
 
@@ -352,6 +367,8 @@ SELECT a  FROM b;
     references: Unsupported,
     symbols: Unsupported,
     workspace_symbols: Unsupported,
+    rename: Unsupported,
+    format: Is(("a.sql", "would change nothing")),
     ..Row::NEW
 };
 
@@ -398,6 +415,8 @@ const BASEDPYRIGHT: Row = Row {
     }),
     workspace_symbols: Is(("twice", &["lib.py:1:5"])),
     more: Some(no_interpreter_of_the_repository),
+    rename: Is((("main.py", 3, "twice"), "renamed", "5 places in 3 files")),
+    format: Unsupported,
     ..PYTHON
 };
 
@@ -424,6 +443,8 @@ const PYREFLY: Row = Row {
         problem: "`str` is not assignable to `int`",
     }),
     workspace_symbols: Is(("twice", &["lib.py:1:5"])),
+    rename: Is((("main.py", 3, "twice"), "renamed", "5 places in 3 files")),
+    format: Unsupported,
     ..PYTHON
 };
 
@@ -431,5 +452,7 @@ const ZUBAN: Row = Row {
     name: "zuban",
     problem: ("expression has type \"int\", variable has type \"str\"", 3, 10),
     across: Some(Across { file: "lib.py", find: "-> int", replace: "-> str", problem: "variable has type \"int\"" }),
+    rename: Is((("main.py", 3, "twice"), "renamed", "5 places in 3 files")),
+    format: Unsupported,
     ..PYTHON
 };

@@ -54,6 +54,8 @@ const JSON: Row = Row {
     references: Unsupported,
     symbols: Is(("a.json", &["3 string name", "4 array items", "4 number 2"])),
     workspace_symbols: Unsupported,
+    rename: Unsupported,
+    format: Is(("a.json", "format a.json: 5 places")),
     more: Some(|lp, _| {
         lp.diagnostics("schema.json").says("fresh · json · no problems");
     }),
@@ -80,6 +82,8 @@ const CSS: Row = Row {
     references: Is((("a.css", 5, "main"), &["a.css:2:3", "a.css:5:14"])),
     symbols: Is(("a.css", &["1 class :root", "4 class .card"])),
     workspace_symbols: Unsupported,
+    rename: Is((("a.css", 5, "main"), "--accent", "2 places in 1 file")),
+    format: Is(("a.css", "format a.css: 1 place")),
     more: Some(|lp, ws| {
         lp.hover(&json!({"file_path": "a.css", "line": 5, "symbol": "color"})).lacks("base64");
         ws.write("b.scss", "$main: #fff;\n.card { color: $mian; .inner { margin: 0 }\n");
@@ -118,6 +122,8 @@ price(1);
     references: Is((("a.html", 13, "price"), &["a.html:12:10", "a.html:13:1"])),
     symbols: Is(("a.html", &["2 field html", "3 field head", "9 field body"])),
     workspace_symbols: Unsupported,
+    rename: Is((("a.html", 13, "price"), "renamed", "2 places in 1 file")),
+    format: Is(("a.html", "format a.html: 1 place")),
     ..Row::NEW
 };
 
@@ -146,6 +152,7 @@ second: *first
     references: Unsupported,
     symbols: Is(("a.yaml", &["2 string name", "3 array first"])),
     workspace_symbols: Unsupported,
+    format: Is(("a.yaml", "would change nothing")),
     ..Row::NEW
 };
 
@@ -174,6 +181,8 @@ export function price(x: number) {
     references: Unsupported,
     symbols: Unsupported,
     workspace_symbols: Unsupported,
+    rename: Unsupported,
+    format: Is(("a.ts", "format a.ts: 1 place")),
     ..Row::NEW
 };
 
@@ -195,6 +204,8 @@ export function price(x: number) {
         replace: "{\"rules\": {\"func-style\": \"error\"}}",
         problem: "func-style",
     }),
+    rename: Unsupported,
+    format: Unsupported,
     ..BIOME
 };
 
@@ -228,6 +239,8 @@ export function price(x) {
         replace: "\"no-unused-vars\": \"error\", \"func-style\"",
         problem: "Expected a function expression",
     }),
+    rename: Unsupported,
+    format: Unsupported,
     ..BIOME
 };
 
@@ -248,6 +261,7 @@ RUNN echo $NAME
     references: Unsupported,
     symbols: Is(("Dockerfile", &["1 function FROM", "4 function RUN"])),
     workspace_symbols: Unsupported,
+    format: Is(("Dockerfile", "would change nothing")),
     ..Row::NEW
 };
 
@@ -267,6 +281,8 @@ services:
     references: Unsupported,
     symbols: Unsupported,
     workspace_symbols: Unsupported,
+    rename: Unsupported,
+    format: Is(("compose.yaml", "would change nothing")),
     ..Row::NEW
 };
 
@@ -307,6 +323,8 @@ export function add(a: number, b: number): number {
     references: Is((("a.svelte", 3, "add"), &["a.svelte:2:12", "a.svelte:3:23", "shop.ts:1:17"])),
     symbols: Is(("a.svelte", &["1 field script", "3 constant sum"])),
     workspace_symbols: Is(("add", &["shop.ts:1:17"])),
+    rename: Is((("a.svelte", 3, "add"), "renamed", "add as renamed")),
+    format: Is(("a.svelte", "would change nothing")),
     ..Row::NEW
 };
 
@@ -368,6 +386,8 @@ export const three = add(1, 2);
     )),
     symbols: Is(("shop.ts", &["2 function add", "6 class Cart", "7 method total"])),
     workspace_symbols: Is(("Cart", &["shop.ts:6:14"])),
+    rename: Is((("main.ts", 3, "add"), "renamed", "6 places in 3 files")),
+    format: Is(("main.ts", "would change nothing")),
     more: Some(typescript),
     ..Row::NEW
 };
@@ -407,6 +427,8 @@ export const three = add(1, 2);
 "#,
     workspace_symbols: Untried,
     more: None,
+    rename: Is((("main.ts", 3, "add"), "renamed", "6 places in 3 files")),
+    format: Is(("main.ts", "would change nothing")),
     ..TYPESCRIPT
 };
 

@@ -98,6 +98,14 @@ impl Answer {
         serde_json::json!({"file_path": place.0, "line": place.1, "column": place.2})
     }
 
+    /// The id of a plan: what a planner's first line ends in.
+    #[track_caller]
+    pub(crate) fn plan(&self) -> String {
+        let id = self.first().rsplit_once("plan ").map(|(_, id)| id.to_owned());
+        let id = id.filter(|id| !self.is_error && !id.contains(' '));
+        id.unwrap_or_else(|| panic!("a first line that ends in a plan's id expected\n{self}"))
+    }
+
     /// The opaque cursor for the next page.
     pub(crate) fn cursor(&self) -> Option<String> {
         let after = self.text.rsplit_once("cursor")?.1;

@@ -44,6 +44,8 @@ pub(crate) struct Mcp {
     output: Arc<Mutex<Option<Box<dyn Write + Send>>>>,
     shared: Arc<Shared>,
     next: Arc<AtomicI64>,
+    /// What the client says that it can do.
+    able: Arc<Mutex<Value>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -84,7 +86,13 @@ impl Mcp {
             reader.came.notify_all();
         });
         let output: Box<dyn Write + Send> = Box::new(output);
-        Self { era, output: Arc::new(Mutex::new(Some(output))), shared, next: Arc::new(AtomicI64::new(1)) }
+        Self {
+            era,
+            output: Arc::new(Mutex::new(Some(output))),
+            shared,
+            next: Arc::new(AtomicI64::new(1)),
+            able: Arc::new(Mutex::new(json!({}))),
+        }
     }
 
     /// Writes a line as it is.
@@ -115,7 +123,7 @@ impl Mcp {
         if self.era == Era::Modern {
             let meta = params.entry("_meta").or_insert_with(|| json!({}));
             meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientCapabilities"] = lock(&self.able).clone();
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "it", "version": "1"});
         }
         Value::Object(params)
@@ -162,13 +170,19 @@ impl Mcp {
         self.raw(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
     }
 
+    /// Says what the client can do, before it introduces itself. Questions of the server are then allowed.
+    pub(crate) fn capable(&self, capabilities: Value) {
+        *lock(&self.able) = capabilities;
+    }
+
     /// Introduces the client as its era does; answers with the server's introduction.
     #[track_caller]
     pub(crate) fn greet(&self) -> Value {
         let mut response = match self.era {
             Era::Modern => self.request("server/discover", json!({})),
             Era::Legacy(version) => {
-                let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}});
+                let able = lock(&self.able).clone();
+                let params = json!({"protocolVersion": version, "capabilities": able, "clientInfo": {"name": "it", "version": "1"}});
                 let response = self.request("initialize", params);
                 self.notify("notifications/initialized", &json!({}));
                 response
@@ -223,6 +237,7 @@ impl Mcp {
                 .notes
                 .iter()
                 .filter(|n| n.get("id").is_some())
+                .filter(|n| n["method"] != "elicitation/create" || lock(&self.able).get("elicitation").is_none())
                 .map(|n| format!("asked for what was not offered: {n}")),
         );
         wrong.extend(

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::protocol::read::repair::repair;
 use crate::protocol::read::{
-    Caps, calls, completions, hierarchy_items, hover, locations, outline, published, report, signatures, symbol_hits,
-    workspace_report,
+    Caps, calls, code_actions, completions, edit_inside, hierarchy_items, hover, locations, outline, prepare_rename,
+    published, report, signatures, symbol_hits, text_edits, workspace_edit, workspace_report,
 };
 use crate::protocol::types::HoverSection;
 
@@ -24,6 +24,11 @@ fn read_all(raw: &[u8], caps: &Caps) {
     let _ = report(raw, caps);
     let _ = workspace_report(raw, caps);
     let _ = published(raw, caps);
+    let _ = workspace_edit(raw);
+    let _ = text_edits(raw);
+    let _ = edit_inside(raw);
+    let _ = code_actions(raw, caps);
+    let _ = prepare_rename(raw, caps);
 }
 
 /// JSON of LSP's words in any arrangement.
@@ -89,6 +94,21 @@ fn any_answer() -> impl Strategy<Value = Value> {
         "resultId",
         "version",
         "documentation",
+        "changes",
+        "documentChanges",
+        "changeAnnotations",
+        "textDocument",
+        "edits",
+        "edit",
+        "snippet",
+        "oldUri",
+        "newUri",
+        "options",
+        "command",
+        "disabled",
+        "title",
+        "placeholder",
+        "defaultBehavior",
     ]);
     leaf.prop_recursive(6, 80, 8, move |inner| {
         prop_oneof![

@@ -1,7 +1,9 @@
 //! Every shape of every answer, as servers send it and as no server should.
 
+mod actions;
 mod completions;
 mod diagnostics;
+mod edits;
 mod hierarchy;
 mod hostile;
 mod hover;

@@ -1,0 +1,246 @@
+//! Code actions: `Command` or `CodeAction`, each kept as it came, because it goes back to the server to be resolved; and
+//! what `textDocument/prepareRename` answers.
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
+use serde_json::value::RawValue;
+
+use super::basic::{Flag, RangeShape, Short};
+use super::shape::{Of, Shape, key, skip, value};
+use super::{Caps, Found, ReadError, read};
+use crate::protocol::types::{Capped, CodeAction, Prepared};
+
+/// Bytes of one action that is kept.
+const RAW: usize = 1 << 20;
+/// Bytes of all actions that are kept.
+const ALL: usize = 16 << 20;
+/// Actions that are kept.
+const ACTIONS: usize = 1_000;
+
+/// Reads the answer to `textDocument/codeAction`. An action that is too large to be kept counts as dropped.
+///
+/// # Errors
+///
+/// When the answer is neither `null` nor a list.
+pub fn code_actions(raw: &[u8], caps: &Caps) -> Result<Capped<CodeAction>, ReadError> {
+    read(raw, "code actions or null", || ActionsShape { caps: *caps })
+}
+
+/// Reads the answer to `codeAction/resolve`.
+///
+/// # Errors
+///
+/// When the answer is no action.
+pub fn code_action(raw: &[u8], caps: &Caps) -> Result<CodeAction, ReadError> {
+    let list = [b"[", raw, b"]"].concat();
+    let mut read = code_actions(&list, caps)?;
+    let none = || ReadError::Shape { expected: "a code action", found: Found::Without("title") };
+    read.items.pop().ok_or_else(none)
+}
+
+/// Reads the answer to `textDocument/prepareRename`.
+///
+/// # Errors
+///
+/// When the answer has none of its forms.
+pub fn prepare_rename(raw: &[u8], caps: &Caps) -> Result<Prepared, ReadError> {
+    read(raw, "a range, or null", || PreparedShape { name: caps.name })
+}
+
+struct ActionsShape {
+    caps: Caps,
+}
+
+impl<'de> Shape<'de> for ActionsShape {
+    type Value = Result<Capped<CodeAction>, Found>;
+
+    fn other(self, found: Found) -> Self::Value {
+        Err(found)
+    }
+
+    fn null(self) -> Self::Value {
+        Ok(Capped::default())
+    }
+
+    fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let mut list = Capped::default();
+        let mut bytes = 0;
+        while let Some(read) = array.next_element_seed(RawAction { caps: self.caps })? {
+            let Some(action) = read else {
+                list.dropped += 1;
+                continue;
+            };
+            list.total += 1;
+            if list.items.len() < ACTIONS && bytes + action.raw.get().len() <= ALL {
+                bytes += action.raw.get().len();
+                list.items.push(action);
+            }
+        }
+        Ok(Ok(list))
+    }
+}
+
+/// An action that is read and kept as it stands.
+struct RawAction {
+    caps: Caps,
+}
+
+impl<'de> DeserializeSeed<'de> for RawAction {
+    type Value = Option<CodeAction>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<CodeAction>, D::Error> {
+        let raw = <&'de RawValue as serde::Deserialize>::deserialize(deserializer)?;
+        if raw.get().len() > RAW {
+            return Ok(None);
+        }
+        let mut inner = serde_json::Deserializer::from_str(raw.get());
+        let action = Of(ActionShape { caps: self.caps }).deserialize(&mut inner).map_err(D::Error::custom)?;
+        Ok(action.map(|parts| CodeAction {
+            title: parts.title,
+            kind: parts.kind,
+            preferred: parts.preferred,
+            disabled: parts.disabled,
+            has_edit: parts.has_edit,
+            command: parts.command,
+            raw: raw.to_owned(),
+        }))
+    }
+}
+
+#[derive(Default)]
+struct Parts {
+    title: String,
+    kind: Option<String>,
+    preferred: bool,
+    disabled: Option<String>,
+    has_edit: bool,
+    command: Option<String>,
+}
+
+struct ActionShape {
+    caps: Caps,
+}
+
+impl<'de> Shape<'de> for ActionShape {
+    type Value = Option<Parts>;
+
+    fn other(self, _: Found) -> Option<Parts> {
+        None
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Parts>, A::Error> {
+        let (mut title, mut parts) = (None, Parts::default());
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                "title" => title = value(&mut object, Short(self.caps.name))?,
+                "kind" => parts.kind = value(&mut object, Short(self.caps.name))?,
+                "isPreferred" => parts.preferred = value(&mut object, Flag)?,
+                "disabled" => parts.disabled = value(&mut object, DisabledShape(self.caps.line))?,
+                "edit" => parts.has_edit = value(&mut object, Present)?,
+                "command" => parts.command = value(&mut object, CommandShape(self.caps.name))?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(title.map(|title| Parts { title, ..parts }))
+    }
+}
+
+/// The reason of `disabled`.
+struct DisabledShape(usize);
+
+impl<'de> Shape<'de> for DisabledShape {
+    type Value = Option<String>;
+
+    fn other(self, _: Found) -> Option<String> {
+        None
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<String>, A::Error> {
+        let mut reason = None;
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                "reason" => reason = value(&mut object, Short(self.0))?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(Some(reason.unwrap_or_default()))
+    }
+}
+
+/// Whether there is an object.
+struct Present;
+
+impl<'de> Shape<'de> for Present {
+    type Value = bool;
+
+    fn other(self, _: Found) -> bool {
+        false
+    }
+
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<bool, A::Error> {
+        super::shape::skip_object(object)?;
+        Ok(true)
+    }
+}
+
+/// The name of a command: a text in the older form of actions, an object in the newer.
+struct CommandShape(usize);
+
+impl<'de> Shape<'de> for CommandShape {
+    type Value = Option<String>;
+
+    fn other(self, _: Found) -> Option<String> {
+        None
+    }
+
+    fn text(self, value: &str) -> Option<String> {
+        Short(self.0).text(value)
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<String>, A::Error> {
+        let mut name = None;
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                "command" => name = value(&mut object, Short(self.0))?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(name)
+    }
+}
+
+struct PreparedShape {
+    name: usize,
+}
+
+impl<'de> Shape<'de> for PreparedShape {
+    type Value = Result<Prepared, Found>;
+
+    fn other(self, found: Found) -> Self::Value {
+        Err(found)
+    }
+
+    fn null(self) -> Self::Value {
+        Ok(Prepared::No)
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let (mut start, mut end, mut range, mut placeholder, mut default) = (None, None, None, None, None);
+        while let Some(key) = key(&mut object)? {
+            match &*key {
+                "start" => start = value(&mut object, super::basic::PositionShape)?,
+                "end" => end = value(&mut object, super::basic::PositionShape)?,
+                "range" => range = value(&mut object, RangeShape)?,
+                "placeholder" => placeholder = value(&mut object, Short(self.name))?,
+                "defaultBehavior" => default = Some(value(&mut object, Flag)?),
+                _ => skip(&mut object)?,
+            }
+        }
+        let bare = start.zip(end).map(|(start, end)| crate::protocol::positions::Range { start, end });
+        Ok(match (range.or(bare), default) {
+            (Some(range), _) => Ok(Prepared::At { range, placeholder }),
+            (None, Some(true)) => Ok(Prepared::Default),
+            (None, Some(false)) => Ok(Prepared::No),
+            (None, None) => Err(Found::Without("range")),
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! Code actions: asked for with the server's own diagnostics, resolved when one is taken; a command runs only then, one
+//! at a time, and the edit that it wants to make is held instead of made.
+
+use std::{path::Path, time::Duration};
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+
+use crate::protocol::{
+    Method,
+    positions::{Point, Range},
+    read::{self, Caps},
+    types::{Capped, CodeAction, Diagnostic, EditStep, FileRef, WorkspaceEdit},
+    uri::path_to_uri,
+};
+
+use super::{
+    documents::Nudge,
+    ground::Ground,
+    propose::{Computed, declined, json_of, unreadable},
+    query::{Actions, Answer, Pick, Query, Question, Reply, Shortfall},
+    session::{Focus, Session},
+    verdict::Verdict,
+};
+
+/// The longest wait for diagnostics, which actions are the better for but can do without.
+const DIAGNOSED: Duration = Duration::from_secs(10);
+/// Some servers ask for their edit after they have said that the command is done.
+const LATE: Duration = Duration::from_millis(500);
+
+impl Session {
+    /// The actions for a part of a file, or all of it.
+    pub(super) async fn actions(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        span: Option<(Point, Point)>,
+        only: &[String],
+    ) -> Result<(Actions, Focus), Shortfall> {
+        let longest = (question.left() / 2).min(DIAGNOSED);
+        let asked = Question { query: Query::Diagnostics, deadline: Instant::now() + longest, ..question.clone() };
+        let (problems, verdict) = match self.diagnose(ground, &asked).await {
+            Ok(Reply { answer: Answer::Problems(problems), verdict, .. }) => (problems.items, Some(verdict)),
+            Ok(_) => (Vec::new(), None),
+            // It died, or the file is gone: the next request would end the same way.
+            Err(error @ (Shortfall::Died { .. } | Shortfall::File(_) | Shortfall::Outrun)) => return Err(error),
+            Err(Shortfall::Unsupported(_)) => (Vec::new(), None),
+            Err(other) => (Vec::new(), Some(other.verdict())),
+        };
+        let focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
+        let range = match span {
+            Some((start, end)) => Range { start: self.position(&focus, start)?, end: self.position(&focus, end)? },
+            None => Range { start: Default::default(), end: focus.lines.position(usize::MAX, self.encoding) },
+        };
+        let overlapping = problems.iter().filter(|problem| touches(problem.range, range)).map(wire);
+        let mut context = json!({"diagnostics": overlapping.collect::<Vec<_>>(), "triggerKind": 1});
+        if !only.is_empty() {
+            context["only"] = json!(only);
+        }
+        let params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}, "range": range, "context": context});
+        let response = self.request_retrying(ground, question, Method::CodeAction.name(), &params).await?;
+        let mut list = read::code_actions(response.result(), &Caps::default())
+            .map_err(|error| Shortfall::Shape(error.to_string()))?;
+        // Not every server heeds `only`.
+        if !only.is_empty() {
+            list.items.retain(|action| action.kind.as_deref().is_some_and(|kind| is_among(kind, only)));
+            list.total = list.items.len();
+        }
+        Ok((Actions { list, diagnosed: verdict }, focus))
+    }
+
+    /// What the picked action changes.
+    pub(super) async fn act(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        span: Option<(Point, Point)>,
+        only: &[String],
+        pick: &Pick,
+    ) -> Result<Computed, Shortfall> {
+        let (actions, focus) = self.actions(ground, question, span, only).await?;
+        let Capped { items, .. } = actions.list;
+        let alike = |action: &CodeAction| action.title == pick.title && action.kind == pick.kind;
+        let mut action = items.into_iter().filter(alike).nth(pick.nth).ok_or(Shortfall::Gone)?;
+        if let Some(reason) = action.disabled {
+            return Err(Shortfall::Declined("the action cannot be taken now".into(), vec![reason]));
+        }
+        let resolves =
+            self.heard.record().effective.flag(Method::CodeAction, "resolveProvider", &question.language, &focus.path);
+        if !action.has_edit && resolves {
+            let raw = json_of(&action.raw);
+            // A bare command is no action that could be resolved.
+            if !raw["command"].is_string() {
+                let asked = self.request_retrying(ground, question, "codeAction/resolve", &raw).await;
+                let response = asked.map_err(declined)?;
+                action = read::code_action(response.result(), &Caps::default()).map_err(unreadable)?;
+            }
+        }
+        let mut notes = Vec::new();
+        if action.has_edit {
+            if action.command.is_some() {
+                notes.push("the action would run a command of the server afterwards: it is left out".to_owned());
+            }
+            let edit = read::edit_inside(action.raw.get().as_bytes()).map_err(unreadable)?;
+            return Ok(Computed { edit, notes, held: false });
+        }
+        if action.command.is_none() {
+            return Ok(Computed { notes, ..Computed::default() });
+        }
+        let edit = self.run(question, &json_of(&action.raw)).await?;
+        Ok(Computed { edit, notes, held: true })
+    }
+
+    /// Runs an action's command; gives the edit that the server asks for meanwhile.
+    async fn run(&self, question: &Question, action: &Value) -> Result<Option<WorkspaceEdit>, Shortfall> {
+        let command = if action["command"].is_string() { action } else { &action["command"] };
+        let name = command["command"].as_str().unwrap_or_default();
+        if !self.heard.record().effective.runs(name) {
+            return Err(Shortfall::Declined(
+                "the action runs a command of editors, not of the server".into(),
+                Vec::new(),
+            ));
+        }
+        let mut params = json!({"command": name});
+        if let Some(arguments) = command.get("arguments").filter(|arguments| arguments.is_array()) {
+            params["arguments"] = arguments.clone();
+        }
+        let Ok(_turn) = timeout(question.left(), self.commands.lock()).await else { return Err(Shortfall::Busy) };
+        let holding = self.heard.hold_edits();
+        let response = self.request_once(question, Method::ExecuteCommand.name(), &params).await.map_err(declined)?;
+        self.wire.caught_up(response.order).await;
+        if !holding.has_any() {
+            let mut news = self.heard.news();
+            let until = Instant::now() + LATE.min(question.left());
+            while !holding.has_any() && Instant::now() < until && !self.wire.is_closed() {
+                self.wait_news(&mut news, until).await;
+            }
+        }
+        holding.take().map_err(|why| Shortfall::Declined(why, Vec::new()))
+    }
+
+    /// The server takes an edit for made that was only planned: it is told what stands on the disk.
+    pub(super) fn back_to_disk(&self, ground: &Ground, edit: &WorkspaceEdit) -> Result<(), Shortfall> {
+        for step in &edit.steps {
+            let EditStep::Texts { file: FileRef::Path(path), .. } = step else { continue };
+            if !self.is_open(path) {
+                continue;
+            }
+            let nudge = if self.rules(&self.language_of(path), path).change { Nudge::Change } else { Nudge::Reopen };
+            self.tell_again(ground, path, nudge).map_err(|error| Shortfall::File(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn is_open(&self, path: &Path) -> bool {
+        self.desk().documents.hash(path).is_some()
+    }
+}
+
+/// The worth of a list of actions: those for problems that are not known yet are missing.
+pub(super) fn worth(diagnosed: Option<Verdict>) -> (Verdict, Option<String>) {
+    match diagnosed {
+        Some(verdict) if !matches!(verdict, Verdict::Fresh | Verdict::Unconfirmed) => {
+            (Verdict::Settling, Some("fixes for problems that are not known yet are missing".into()))
+        }
+        _ => (Verdict::Fresh, None),
+    }
+}
+
+/// Whether two ranges have a place in common; their ends count, as they do where an editor's cursor stands.
+fn touches(a: Range, b: Range) -> bool {
+    a.start <= b.end && b.start <= a.end
+}
+
+/// Whether a kind is one of the wanted ones or below one: `source.fixAll.ruff` is below `source.fixAll`.
+fn is_among(kind: &str, only: &[String]) -> bool {
+    only.iter().any(|wanted| {
+        kind.strip_prefix(wanted.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.is_empty())
+    })
+}
+
+/// A diagnostic as the server sent it, with its code and data; where that was not kept, what is known of it.
+fn wire(problem: &Diagnostic) -> Value {
+    if let Some(raw) = &problem.wire.0
+        && let Ok(raw) = serde_json::from_str(raw)
+    {
+        return raw;
+    }
+    let mut made = json!({"range": problem.range, "severity": problem.severity as u8 + 1, "message": problem.message});
+    if let Some(code) = &problem.code {
+        made["code"] = json!(code);
+    }
+    if let Some(source) = &problem.source {
+        made["source"] = json!(source);
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_a_tree() {
+        let only = |kinds: &[&str]| kinds.iter().map(|kind| (*kind).to_owned()).collect::<Vec<_>>();
+        assert!(is_among("source.fixAll.ruff", &only(&["source.fixAll"])));
+        assert!(is_among("quickfix", &only(&["refactor", "quickfix"])));
+        assert!(!is_among("source.fixAllOfIt", &only(&["source.fixAll"])));
+        assert!(is_among("anything", &only(&[""])));
+    }
+
+    #[test]
+    fn a_place_at_the_end_of_a_problem_is_of_it() {
+        let range = |a: u32, b: u32| {
+            let at = |character| crate::protocol::positions::Position { line: 0, character };
+            Range { start: at(a), end: at(b) }
+        };
+        assert!(touches(range(2, 4), range(4, 4)));
+        assert!(touches(range(2, 2), range(0, 9)));
+        assert!(!touches(range(2, 4), range(5, 6)));
+    }
+}

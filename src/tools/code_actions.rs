@@ -1,0 +1,174 @@
+//! `lsp/code-actions`: what the servers of a file offer to do there, linters included; or, for one of those, a plan of
+//! what it changes.
+
+use futures::future::join_all;
+use serde_json::{Map, Value};
+
+use crate::{
+    protocol::positions::Point,
+    runtime::query::{Answer, Pick, Query, Reply, Shortfall},
+};
+
+use super::{
+    action_ids::{Kept, content},
+    args::{Args, invalid},
+    ask::{Ask, Heard},
+    cursor,
+    file::{File, failure},
+    kinds::count,
+    outcome::{ActionLine, Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
+    places::fingerprint,
+    plan::{Planned, Wanted},
+    problems::{all_failed, missing, note, without_the_unsupporting},
+    span::Given,
+};
+
+/// Kinds that one call may ask for.
+const KINDS: usize = 16;
+
+pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
+    let mut args = Args::new(arguments);
+    let given = args.text("file_path")?;
+    let range = Given::read(&mut args)?;
+    let only = args.words("only")?;
+    let action = args.text("action")?;
+    let token = args.text("cursor")?;
+    args.finish()?;
+    if let Some(action) = action {
+        return take(ask, given.as_deref(), &action, token.as_deref()).await;
+    }
+    if only.len() > KINDS {
+        return Err(invalid(format!("`only` has {} kinds", only.len()), format!("give at most {KINDS}")));
+    }
+    let given = given.ok_or_else(|| invalid("no file is named", "give file_path"))?;
+    let file = ask.file(&given)?;
+    let span = range.in_text(&file.lines, &file.shown)?;
+    list(ask, &file, span, only, token.as_deref()).await
+}
+
+async fn list(
+    ask: &Ask<'_>,
+    file: &File,
+    span: Option<(Point, Point)>,
+    only: Vec<String>,
+    token: Option<&str>,
+) -> Result<Outcome, Failure> {
+    let serving = ask.serving(file)?;
+    let question = ask.question(file, Query::Actions { span, only: only.clone() });
+    let bound: Vec<_> = serving.answering.iter().chain(&serving.linters).collect();
+    let asked = bound.iter().map(|(entry, root)| ask.ask(entry, root, &question));
+    let heard: Vec<Heard> = without_the_unsupporting(join_all(asked).await);
+    let servers: Vec<ServerVerdict> = heard.iter().map(|one| ask.part(one)).collect();
+    let verdict = Verdict::combine(servers.iter().map(|server| server.verdict));
+    if verdict.is_failure() {
+        return Err(all_failed(missing(ask, &heard), servers));
+    }
+    let several = heard.len() > 1;
+    let mut found: Vec<(bool, Kept, ActionLine)> = Vec::new();
+    let (mut beyond, mut impossible) = (0, 0);
+    for one in &heard {
+        let Ok(Reply { answer: Answer::Actions(actions), .. }) = &one.result else { continue };
+        let Some((_, root)) = bound.iter().find(|(entry, _)| entry.name == one.entry.name) else { continue };
+        beyond += actions.list.total - actions.list.items.len() + actions.list.dropped;
+        for (index, action) in actions.list.items.iter().enumerate() {
+            // typescript-language-server names all of its refactorings everywhere, with why each is impossible: that is
+            // worth saying only to whoever asks for a kind.
+            if action.disabled.is_some() && only.is_empty() {
+                impossible += 1;
+                continue;
+            }
+            let alike =
+                |other: &&crate::protocol::types::CodeAction| other.title == action.title && other.kind == action.kind;
+            let nth = actions.list.items[..index].iter().filter(alike).count();
+            let kept = Kept {
+                caller: ask.caller.id,
+                entry: one.entry.clone(),
+                root: root.clone(),
+                file: file.path.clone(),
+                content: content(&file.lines),
+                span,
+                only: only.clone(),
+                pick: Pick { title: action.title.clone(), kind: action.kind.clone(), nth },
+            };
+            let line = ActionLine {
+                action: String::new(),
+                title: action.title.clone(),
+                kind: action.kind.clone(),
+                preferred: action.preferred,
+                disabled: action.disabled.clone(),
+                server: several.then(|| ask.engine.display(&one.entry)),
+            };
+            found.push((!action.preferred || action.disabled.is_some(), kept, line));
+        }
+    }
+    // What the server thinks best comes first.
+    found.sort_by_key(|(rest, ..)| *rest);
+    let print = fingerprint(
+        ask,
+        (&file.path, file.lines.text(), found.iter().map(|(_, _, line)| format!("{line:?}")).collect::<Vec<_>>()),
+    );
+    let offset = cursor::resume(ask.tool, token, print)?;
+    let total = found.len();
+    let page: Vec<_> = found.into_iter().skip(offset).take(ask.page_items()).collect();
+    let (kept, mut lines): (Vec<_>, Vec<_>) = page.into_iter().map(|(_, kept, line)| (kept, line)).unzip();
+    for (line, id) in lines.iter_mut().zip(ask.engine.actions.keep(kept)) {
+        line.action = id;
+    }
+    let mut summary = match total {
+        0 if verdict == Verdict::Fresh => "no actions there".to_owned(),
+        0 => "no actions so far".to_owned(),
+        n => format!("{}; pass one's id as `action` for its plan", count(n, "action", "actions")),
+    };
+    if beyond > 0 {
+        summary.push_str(&format!(" ({beyond} more were cut off)"));
+    }
+    if impossible > 0 {
+        summary.push_str(&format!(" ({impossible} are impossible there; `only` tells why)"));
+    }
+    let notes = missing(ask, &heard).map(|(name, shortfall)| note(&name, shortfall)).collect();
+    Ok(Outcome {
+        verdict,
+        servers,
+        summary,
+        notes,
+        body: Body::Actions(lines),
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
+    })
+}
+
+/// The plan of an action that was listed.
+async fn take(ask: &Ask<'_>, given: Option<&str>, id: &str, token: Option<&str>) -> Result<Outcome, Failure> {
+    let again = "list the actions again";
+    let expired = |what: String| failure(Code::Expired, what, again);
+    let kept = ask.engine.actions.get(ask.caller.id, id);
+    let kept = kept.ok_or_else(|| expired("there is no action of that id, or no longer".into()))?;
+    let file = ask.file(&kept.file.to_string_lossy())?;
+    if given.is_some_and(|given| ask.file(given).is_ok_and(|named| named.path != file.path)) {
+        return Err(invalid(format!("that action is one of {}", file.shown), "leave file_path out, or name that file"));
+    }
+    if content(&file.lines) != kept.content {
+        return Err(expired(format!("{} has changed since its actions were listed", file.shown)));
+    }
+    let query = Query::Act { span: kept.span, only: kept.only.clone(), pick: kept.pick.clone() };
+    let heard = ask.ask(&kept.entry, &kept.root, &ask.question(&file, query)).await;
+    let reply = match &heard.result {
+        Ok(reply) => reply,
+        Err(Shortfall::Gone) => {
+            let name = ask.engine.display(&kept.entry);
+            return Err(expired(format!("{name} no longer offers that action for {}", file.shown)));
+        }
+        Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
+    };
+    let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
+    let nothing = || failure(Code::NotFound, "the action changes nothing", "choose another one");
+    let wanted = Wanted {
+        title: format!("an action on {}", file.shown),
+        edit: proposal.edit.clone().ok_or_else(nothing)?,
+        proposal: proposal.clone(),
+        encoding: reply.encoding,
+    };
+    match ask.plan(wanted).await? {
+        Planned::Nothing => Err(nothing()),
+        Planned::Plan(plan) => ask.keep(&heard, *plan, proposal.notes.clone(), token),
+    }
+}

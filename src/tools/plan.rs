@@ -1,0 +1,210 @@
+//! What all planners share: a server's edit made into a plan that is kept for the caller, and its diff.
+
+use std::path::Path;
+
+use crate::{
+    edits::{FileDiff, Kind, Line, Plan, Refusal, RefusalCode, Told},
+    protocol::{
+        positions::Encoding,
+        types::{EditStep, FileRef, WorkspaceEdit},
+    },
+    runtime::{ground::Ground, query::Proposal},
+};
+
+use super::{
+    ask::{Ask, Heard},
+    cursor,
+    file::failure,
+    kinds::count,
+    outcome::{Body, Code, DiffLine, Failure, Outcome, Page},
+    places::fingerprint,
+};
+
+/// A change that can be planned.
+pub(super) struct Wanted {
+    /// What it is, in langport's own words.
+    pub title: String,
+    pub edit: WorkspaceEdit,
+    pub proposal: Proposal,
+    pub encoding: Encoding,
+}
+
+/// What became of it.
+pub(super) enum Planned {
+    Plan(Box<Plan>),
+    /// It changes nothing.
+    Nothing,
+}
+
+impl Ask<'_> {
+    /// Checks a change against the disk and the rules of the workspace.
+    ///
+    /// # Errors
+    /// Why it cannot be made, as the engine says it.
+    pub(super) async fn plan(&self, wanted: Wanted) -> Result<Planned, Failure> {
+        let (ground, changes) = (self.engine.ground.clone(), self.engine.changes.clone());
+        let Wanted { title, edit, proposal, encoding } = wanted;
+        if let Some(uri) = foreign(&edit) {
+            let what = "the server's edit concerns what is no file of this machine";
+            let mut refused = failure(Code::OutsideWorkspace, what, "make the change by other means");
+            refused.details.push(uri.to_owned());
+            return Err(refused);
+        }
+        let planning = move || {
+            let told = |path: &Path| {
+                let (snapshot, version) = proposal.told.get(path)?;
+                Some(Told { snapshot: snapshot.clone(), version: Some(*version) })
+            };
+            changes.plan(&ground.disk, &edit, encoding, title, &told)
+        };
+        // Reading and comparing every file blocks.
+        match tokio::task::spawn_blocking(planning).await {
+            Ok(Ok(plan)) => Ok(Planned::Plan(Box::new(plan))),
+            Ok(Err(refusal)) if refusal.code == RefusalCode::Nothing => Ok(Planned::Nothing),
+            Ok(Err(refusal)) => Err(refused(&self.engine.ground, &refusal)),
+            Err(_) => Err(defect()),
+        }
+    }
+
+    /// Keeps a plan and shows it: the first line ends in its id, the diff follows.
+    ///
+    /// # Errors
+    /// When the cursor belongs to another plan, or it cannot be kept.
+    pub(super) fn keep(
+        &self,
+        heard: &Heard,
+        plan: Plan,
+        mut notes: Vec<String>,
+        token: Option<&str>,
+    ) -> Result<Outcome, Failure> {
+        let ground = &self.engine.ground;
+        let mut lines = diff_lines(ground, &plan.diff());
+        // The labels are the server's own words.
+        let consent = "marked by the server as needing a person's consent";
+        let label = |label: &String| DiffLine { file: consent.into(), text: label.clone() };
+        lines.splice(0..0, plan.to_confirm.iter().map(label));
+        let print = fingerprint(self, &plan.hash);
+        let offset = cursor::resume(self.tool, token, print)?;
+        let reply = heard.result.as_ref().ok();
+        if !plan.ignored.is_empty() {
+            let shown: Vec<String> = plan.ignored.iter().take(5).map(|path| ground.roots.display(path)).collect();
+            notes.push(format!("git ignores {} of the files: {}", plan.ignored.len(), shown.join(", ")));
+        }
+        let total = lines.len();
+        let size = size(&plan);
+        let title = plan.title.clone();
+        let id = self.engine.changes.keep(self.caller.id, plan).map_err(|refusal| refused(ground, &refusal))?;
+        Ok(Outcome {
+            verdict: reply.map_or(super::outcome::Verdict::Unconfirmed, |reply| reply.verdict),
+            servers: vec![self.part(heard)],
+            summary: format!("{title}: {size}; not made yet: plan {id}"),
+            notes,
+            body: Body::Diff(lines.into_iter().skip(offset).take(self.page_items()).collect()),
+            page: Page { offset, total, fingerprint: print, ..Page::default() },
+        })
+    }
+}
+
+/// How much a plan changes, in words.
+pub(super) fn size(plan: &Plan) -> String {
+    let counts = plan.counts;
+    let mut parts = Vec::new();
+    let texts = plan.diff().iter().filter(|file| file.added + file.removed > 0 && file.kind != Kind::Deleted).count();
+    if plan.places > 0 && texts > 0 {
+        parts.push(format!("{} in {}", count(plan.places, "place", "places"), count(texts, "file", "files")));
+    } else if counts.changed > 0 {
+        parts.push(format!("{} changed", count(counts.changed, "file", "files")));
+    }
+    for (number, what) in [(counts.created, "created"), (counts.renamed, "moved"), (counts.deleted, "deleted")] {
+        if number > 0 {
+            parts.push(format!("{} {what}", count(number, "file", "files")));
+        }
+    }
+    parts.join(", ")
+}
+
+/// A refusal of the engine as a tool's failure.
+pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
+    let code = match refusal.code {
+        RefusalCode::Conflict => Code::Conflict,
+        RefusalCode::OutsideWorkspace => Code::OutsideWorkspace,
+        RefusalCode::ReadOnly => Code::ReadOnly,
+        RefusalCode::Refused => Code::Refused,
+        RefusalCode::TooLarge => Code::TooLarge,
+        RefusalCode::Invalid => Code::Invalid,
+        RefusalCode::Failed => Code::Failed,
+        RefusalCode::Expired => Code::Expired,
+        RefusalCode::NotFound | RefusalCode::Nothing => Code::NotFound,
+    };
+    let inside = refusal.path.as_ref().filter(|path| ground.roots.contains(path));
+    let what = match inside {
+        Some(path) => format!("{}: {}", ground.roots.display(path), refusal.what),
+        None => refusal.what.clone(),
+    };
+    let mut failure = failure(code, what, refusal.next.clone());
+    if inside.is_none() {
+        // A path that only the server knows is the server's text.
+        failure.details.extend(refusal.path.as_ref().map(|path| path.display().to_string()));
+    }
+    failure
+}
+
+/// What an edit names beside files: the server's own text.
+fn foreign(edit: &WorkspaceEdit) -> Option<&str> {
+    edit.steps.iter().find_map(|step| {
+        let files = match step {
+            EditStep::Texts { file, .. } | EditStep::Create { file, .. } | EditStep::Delete { file, .. } => {
+                [Some(file), None]
+            }
+            EditStep::Rename { from, to, .. } => [Some(from), Some(to)],
+        };
+        files.into_iter().flatten().find_map(|file| match file {
+            FileRef::Foreign(uri) => Some(uri.as_str()),
+            FileRef::Path(_) => None,
+        })
+    })
+}
+
+/// A task of langport's own that did not end as it should.
+pub(super) fn defect() -> Failure {
+    failure(Code::Failed, "the change met a defect in langport", "ask again; its stderr has the details")
+}
+
+/// The lines of a diff, each with its file and what happens to that.
+pub(super) fn diff_lines(ground: &Ground, files: &[FileDiff]) -> Vec<DiffLine> {
+    let mut lines = Vec::new();
+    for file in files {
+        let shown = ground.roots.display(&file.path);
+        let mut head = match (file.kind, &file.from) {
+            (Kind::Renamed, Some(from)) => format!("{} -> {shown}", ground.roots.display(from)),
+            (Kind::Created, _) => format!("{shown} (new)"),
+            (Kind::Deleted, _) => format!("{shown} (deleted)"),
+            _ => shown,
+        };
+        if file.added + file.removed > 0 {
+            head.push_str(&format!("  +{} -{}", file.added, file.removed));
+        }
+        let mut add = |text: String| lines.push(DiffLine { file: head.clone(), text });
+        if file.hunks.is_empty() && file.left_out == 0 {
+            add(String::new());
+        }
+        for hunk in &file.hunks {
+            let (old, new) = ((hunk.old_start, hunk.old_lines), (hunk.new_start, hunk.new_lines));
+            add(format!("@@ -{},{} +{},{} @@", old.0, old.1, new.0, new.1));
+            for line in &hunk.lines {
+                add(match line {
+                    Line::Same(text) => format!(" {text}"),
+                    Line::Removed(text) => format!("-{text}"),
+                    Line::Added(text) => format!("+{text}"),
+                });
+            }
+        }
+        if file.opaque {
+            add("(no text)".to_owned());
+        }
+        if file.left_out > 0 {
+            add(format!("@@ {} more are not shown @@", count(file.left_out, "place", "places")));
+        }
+    }
+    lines
+}

@@ -1,0 +1,127 @@
+//! `lsp/rename`: a plan that renames a symbol wherever it is used. While the project is not known whole, it is refused: an
+//! edit that lacks uses breaks what it should change.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    protocol::types::{EditStep, WorkspaceEdit},
+    runtime::query::{Answer, Query, Shortfall},
+};
+
+use super::{
+    address::{Address, Aim},
+    args::{Args, invalid},
+    ask::{Ask, Heard},
+    file::failure,
+    kinds::count,
+    outcome::{Code, Failure, Outcome, Verdict},
+    plan::{Planned, Wanted},
+};
+
+/// Characters of a name.
+const LONGEST: usize = 200;
+
+pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
+    let mut args = Args::new(arguments);
+    let address = Address::read(&mut args)?;
+    let new_name = args.text("new_name")?;
+    let allow_partial = args.switch("allow_partial", false)?;
+    let token = args.text("cursor")?;
+    args.finish()?;
+    let new_name = new_name.ok_or_else(|| invalid("no name is given", "give new_name"))?;
+    check_name(&new_name)?;
+    let spot = ask.locate(&address, Aim::Name).await?;
+    let heard = ask.ask_primary(&spot.file, Query::Rename { at: spot.at, new_name: new_name.clone() }).await?;
+    let reply = match &heard.result {
+        Ok(reply) => reply,
+        // An edit that may still come is no answer to "rename this".
+        Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
+    };
+    let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
+    let place = format!("{}:{}:{}", spot.file.shown, spot.at.line + 1, spot.at.column + 1);
+    let name = ask.engine.display(&heard.entry);
+    if !reply.verdict.answered() && !allow_partial {
+        let why = reply.reason.clone().unwrap_or_else(|| "it does not know the whole project yet".into());
+        let next = "ask again in a moment, or pass allow_partial true to take what it knows";
+        let mut refused = failure(Code::Refused, format!("{name}: {why}: its edit may lack uses"), next);
+        refused.servers.push(ask.part(&heard));
+        return Err(refused);
+    }
+    let nothing = || {
+        let next = spot.names().unwrap_or_else(|| "point at the name itself, or at its declaration".into());
+        failure(Code::NotFound, format!("{name} has nothing to rename at {place}: no file would change"), next)
+    };
+    let edit = proposal.edit.clone().ok_or_else(nothing)?;
+    let wanted =
+        Wanted { title: format!("rename to {new_name}"), edit, proposal: proposal.clone(), encoding: reply.encoding };
+    match ask.plan(wanted).await? {
+        Planned::Nothing => Err(nothing()),
+        Planned::Plan(plan) => {
+            let mut notes = spot.notes.clone();
+            // Svelte's server, asked about a use, writes `import { old as new }`.
+            let more = more_than_the_name(proposal.edit.as_ref(), &new_name);
+            if more > 0 {
+                let places = count(more, "place gets", "places get");
+                notes.push(format!("{places} more than the new name, perhaps an alias: look at the diff"));
+            }
+            if !matches!(reply.verdict, Verdict::Fresh) {
+                notes.push("uses that the server does not know yet are not among it".into());
+            }
+            ask.keep(&heard, *plan, notes, token.as_deref())
+        }
+    }
+}
+
+/// What no language takes for a name; the rest is the server's to refuse.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let never = |c: char| c.is_whitespace() || c.is_control() || "()[]{}<>;,.:\"'`\\/|&*+=^%~".contains(c);
+    let why = if name.chars().count() > LONGEST {
+        "it is longer than 200 characters".to_owned()
+    } else if let Some(bad) = name.chars().find(|c| never(*c)) {
+        format!("it holds {bad:?}")
+    } else if name.starts_with(|c: char| c.is_ascii_digit()) {
+        "it begins with a digit".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(invalid(format!("`new_name` is no name: {why}"), "give the bare new name of the symbol, such as total_price"))
+}
+
+/// Replacements that hold the new name and more.
+fn more_than_the_name(edit: Option<&WorkspaceEdit>, new_name: &str) -> usize {
+    let texts = edit.into_iter().flat_map(|edit| &edit.steps).flat_map(|step| match step {
+        EditStep::Texts { edits, .. } => edits.as_slice(),
+        _ => &[],
+    });
+    texts.filter(|edit| edit.text != new_name && edit.text.contains(new_name)).count()
+}
+
+impl Ask<'_> {
+    /// Why there is no change to plan: a planner without a plan has failed, whatever may still come.
+    pub(super) fn no_change(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
+        let name = self.engine.display(&heard.entry);
+        let code = match shortfall.verdict() {
+            Verdict::Indexing | Verdict::Unanswered => Code::Unavailable,
+            _ => super::short::code(shortfall),
+        };
+        Failure {
+            details: shortfall.lines(),
+            ..failure(code, format!("{name}: {shortfall}"), super::short::next_step(&name, shortfall))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_what_is_none() {
+        for name in ["total", "été", "_x1", "$el", "r#type", "valid?", "--accent", "größe"] {
+            assert!(check_name(name).is_ok(), "{name}");
+        }
+        for name in ["a b", "a.b", "1a", "x\u{a0}y", "f()", "\u{7}", &"n".repeat(201)] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}
