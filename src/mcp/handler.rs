@@ -146,7 +146,7 @@ impl ServerHandler for Handler {
         let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
         // rmcp sends nothing for a cancelled request, whatever is returned.
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
-        let render = || match &answer {
+        let render = || match &*answer {
             Ok(outcome) => render::outcome(outcome, self.options(tool)),
             Err(failure) => render::failure(failure, self.0.settings.max_chars),
         };

@@ -19,6 +19,7 @@ macro_rules! trials {
     };
 }
 
+mod channels;
 mod clients;
 mod diagnostics;
 mod doctor;
@@ -67,6 +68,7 @@ fn main() {
         readme::trials(),
         sync::trials(),
         diagnostics::trials(),
+        channels::trials(),
         marks::trials(),
         everything::trials(),
         freshness::trials(),

@@ -159,10 +159,11 @@ impl Memory {
         let mut inner = self.inner();
         let mut history = inner.files.shift_remove(path).unwrap_or_default();
         let same = |old: &Arc<Record>| old.text == text && old.known == known && old.servers == servers;
-        let first = match history.pop_back_if(|old| same(old)) {
-            Some(same) => {
-                inner.bytes -= weight(&same);
-                same.first
+        let first = match history.back().filter(|old| same(old)).cloned() {
+            Some(old) => {
+                history.pop_back();
+                inner.bytes -= weight(&old);
+                old.first
             }
             None => point.number,
         };
