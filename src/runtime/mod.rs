@@ -21,5 +21,6 @@ pub mod stderr;
 mod stop;
 pub mod store;
 mod survey;
+mod told;
 mod unasked;
 pub mod verdict;

@@ -35,6 +35,7 @@ use super::{
     query::Shortfall,
     stderr::StderrRing,
     store::Sent,
+    told::{Changed, Identified, OpenDocument, Opened, Saved, Versioned, Whole},
 };
 
 /// One life of a server.
@@ -453,50 +454,4 @@ fn before_the_last(documents: &mut Documents, notices: &[Notice], now: Instant) 
 
 fn text_of(snapshot: &Snapshot) -> Text {
     Text { text: snapshot.text.clone(), hash: snapshot.hash, serial: snapshot.serial }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Opened<'a> {
-    text_document: OpenDocument<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OpenDocument<'a> {
-    uri: String,
-    language_id: &'a str,
-    version: i32,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Changed<'a> {
-    text_document: Versioned,
-    content_changes: [Whole<'a>; 1],
-}
-
-#[derive(Serialize)]
-struct Versioned {
-    uri: String,
-    version: i32,
-}
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Saved<'a> {
-    text_document: Identified,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Identified {
-    uri: String,
 }
