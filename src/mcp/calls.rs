@@ -39,9 +39,13 @@ struct Running {
 
 /// What became of a call.
 pub(super) enum Ended {
-    Answered(Result<Outcome, Failure>),
+    Answered(Box<Result<Outcome, Failure>>),
     /// The client cancelled it, or used its id twice, or is gone: nothing will be sent.
     Dropped,
+}
+
+fn answered(answer: Result<Outcome, Failure>) -> Ended {
+    Ended::Answered(Box::new(answer))
 }
 
 /// Takes a call off the list when it ends in whatever way.
@@ -94,7 +98,7 @@ impl Calls {
             }
         };
         if self.crowded() {
-            return Ended::Answered(Err(Failure {
+            return answered(Err(Failure {
                 code: Code::Refused,
                 what: format!("more than {WAITING} calls are waiting"),
                 next: "ask again once some have been answered".to_owned(),
@@ -116,8 +120,8 @@ impl Calls {
             biased;
             () = cancelled.cancelled() => Ended::Dropped,
             () = entry.running.cancel.cancelled() => Ended::Dropped,
-            ended = AssertUnwindSafe(work).catch_unwind() => Ended::Answered(ended.unwrap_or_else(|_| Err(panicked(name)))),
-            () = tokio::time::sleep(max_wait + SLACK) => Ended::Answered(Err(late(name, max_wait))),
+            ended = AssertUnwindSafe(work).catch_unwind() => answered(ended.unwrap_or_else(|_| Err(panicked(name)))),
+            () = tokio::time::sleep(max_wait + SLACK) => answered(Err(late(name, max_wait))),
             () = gone => Ended::Dropped,
         }
     }

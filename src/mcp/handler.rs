@@ -194,12 +194,12 @@ impl ServerHandler for Handler {
             Err(failure) => Some(failure),
         };
         let ended = match refused {
-            Some(failure) => Ended::Answered(Err(failure)),
+            Some(failure) => Ended::Answered(Box::new(Err(failure))),
             None => self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await,
         };
         // rmcp sends nothing for a cancelled request, whatever is returned.
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
-        let render = || match &answer {
+        let render = || match &*answer {
             Ok(outcome) => render::outcome(outcome, self.options(tool)),
             Err(failure) => render::failure(failure, self.0.settings.max_chars),
         };
@@ -246,7 +246,7 @@ impl ServerHandler for Handler {
         let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
         self.0.subscriptions.read(&request.uri, &answer);
-        let rendered = match &answer {
+        let rendered = match &*answer {
             // What is not there is not there; a server that is not there is news of the resource.
             Err(failure) if matches!(failure.code, Code::NotFound | Code::OutsideWorkspace | Code::Invalid) => {
                 return Err(missing(&context, render::failure(failure, self.0.settings.max_chars).text));

@@ -21,6 +21,7 @@ macro_rules! trials {
 
 mod actions;
 mod changes;
+mod channels;
 mod clients;
 mod consent;
 mod crash;
@@ -83,6 +84,7 @@ fn main() {
         resources::trials(),
         sync::trials(),
         diagnostics::trials(),
+        channels::trials(),
         marks::trials(),
         everything::trials(),
         freshness::trials(),

@@ -20,6 +20,7 @@ trials![
     x5_unused_and_deprecated_code_is_counted,
     changed_since_the_last_answer,
     changed_and_not_asked_about_is_not_forgotten,
+    changed_and_not_answered_is_asked_again,
     changed_since_a_mark,
     changed_names_what_is_gone,
     changed_asks_again_what_depends_on_it,
@@ -225,6 +226,19 @@ fn changed_and_not_asked_about_is_not_forgotten() {
     lp.diagnostics("a.py").says("fresh · fake · 1 error");
     let answer = changed(&lp);
     answer.contains("1 error in 1 of 1 file").contains("b.py:1:1").lacks("a.py:1:1");
+}
+
+/// "Ask again" means that the same is asked about.
+fn changed_and_not_answered_is_asked_again() {
+    let ws = Workspace::new("//- a.py\na\n//- b.py\nb\n");
+    let silent = || vec![Act::Reply(Value::Null)];
+    let turns = [vec![Act::Default], silent(), silent(), vec![Act::Default]];
+    let lp = Langport::with(&ws, Script::watching("**/*").pull().each("textDocument/diagnostic", turns));
+    lp.diagnostics("a.py").fine();
+    ws.write("b.py", "x = ERR\n");
+    changed(&lp).verdict_in(&["unanswered", "partial"]).lacks("x = ERR");
+    changed(&lp).contains("1 error").contains("b.py:1:1");
+    changed(&lp).contains("nothing to look at has changed");
 }
 
 fn changed_since_a_mark() {

@@ -13,8 +13,9 @@ use super::{
     Moment, Request, Scope,
     changed::Basis,
     compare::{Baseline, Compared, Known, compare, key},
-    memory::{Point, hash},
+    memory::{Noted, Point, hash},
     pages::Kept,
+    remarks::{Judging, remarks, remarks_on_judging},
     sweep::{Checked, Found, Sweep},
     words::{Counts, summary},
 };
@@ -23,17 +24,14 @@ use crate::{
     runtime::ground::Seen,
     tools::{
         ask::Ask,
-        kinds::count,
         outcome::{Failure, Outcome, Problem, ServerVerdict, Verdict},
         places::fingerprint,
-        problems::{all_failed, note},
+        problems::all_failed,
     },
 };
 
 /// Problems that an answer and its further pages hold at the most.
 const LISTED: usize = 2_000;
-/// Names of files in one remark.
-const NAMED: usize = 8;
 
 /// Why a file is among those that were asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,17 +63,6 @@ struct Line {
     rank: Rank,
     severity: Severity,
     problem: Problem,
-}
-
-/// How files were compared.
-#[derive(Default)]
-struct Judging {
-    gone: usize,
-    /// By lines alone.
-    by_lines: usize,
-    unknown: Vec<String>,
-    /// Files that depend on changed ones, and have the problems that they had.
-    unchanged: usize,
 }
 
 impl<'a> Answering<'a> {
@@ -122,7 +109,9 @@ impl<'a> Answering<'a> {
         if self.request.new_only {
             counts.new = Some(judging.gone);
         }
-        memory.tell(self.ask.caller.id, point, several && self.request.file_path.is_none());
+        // What has not been answered yet is asked about again next time.
+        let whole = several && self.request.file_path.is_none() && sweep.unreached == 0 && !self.cut;
+        memory.tell(self.ask.caller.id, point, whole && sweep.checked.iter().all(Checked::is_whole));
         let compared_files = sweep.checked.len() - judging.unchanged;
         if judging.unknown.len() == compared_files && compared_files > 0 {
             // Nothing is new against nothing.
@@ -256,7 +245,8 @@ impl<'a> Answering<'a> {
         let servers = one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.server.clone()).collect();
         let known = known.into_iter().filter(|(_, server)| of(*server)).map(|(known, _)| known).collect();
         let memory = &self.ask.engine.memory;
-        memory.record(&one.path, one.text.clone(), known, servers, point, self.ask.caller.id);
+        let noted = Noted { text: one.text.clone(), known, servers, whole: one.is_whole() };
+        memory.record(&one.path, noted, point, self.ask.caller.id);
     }
 
     /// In their order, within the cap of each file and of all; what is beyond is said.
@@ -303,6 +293,12 @@ impl<'a> Answering<'a> {
 }
 
 impl Checked {
+    /// Whether everybody has answered from whom an answer can come: who is missing will not answer next time either.
+    fn is_whole(&self) -> bool {
+        let missing = |verdict| matches!(verdict, Verdict::Unavailable | Verdict::Unsupported);
+        self.parts.iter().all(|part| part.verdict.answered() || missing(part.verdict))
+    }
+
     /// Whatever was said better of this file is only worth so much.
     fn lower(&mut self, verdict: Verdict, reason: &str) {
         for part in self.parts.iter_mut().filter(|part| part.verdict < verdict) {
@@ -354,55 +350,6 @@ fn merged(name: &str, parts: &[&ServerVerdict]) -> ServerVerdict {
 /// Files with something to list.
 fn with_lines(lines: &[Line]) -> usize {
     lines.iter().map(|line| &line.problem.file).collect::<BTreeSet<_>>().len()
-}
-
-/// What servers lack, and of several files those whose verdict is not the best one.
-fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
-    for (name, shortfall) in sweep.checked.iter().flat_map(|one| &one.missing) {
-        let text = note(name, shortfall);
-        if !notes.contains(&text) {
-            notes.push(text);
-        }
-    }
-    if !several || sweep.checked.len() < 2 {
-        return;
-    }
-    let mut by_verdict: BTreeMap<(Verdict, String), Vec<&str>> = BTreeMap::new();
-    for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
-        let worst = one.parts.iter().max_by_key(|part| part.verdict);
-        let reason = worst.and_then(|part| Some(format!(" ({}: {})", part.server, part.reason.as_ref()?)));
-        by_verdict.entry((one.verdict, reason.unwrap_or_default())).or_default().push(&one.shown);
-    }
-    notes.extend(
-        by_verdict
-            .into_iter()
-            .map(|((verdict, reason), files)| format!("{}{reason}: {}", verdict.word(), named(&files))),
-    );
-}
-
-/// How problems were compared, and what is not listed.
-fn remarks_on_judging(notes: &mut Vec<String>, judging: &Judging, capped: &[String], phrase: &str) {
-    if judging.by_lines > 0 {
-        let files = count(judging.by_lines, "file", "files");
-        notes.push(format!("{files} compared by lines: what stands on lines changed {phrase} counts as new"));
-    }
-    if !judging.unknown.is_empty() {
-        let files: Vec<&str> = judging.unknown.iter().map(String::as_str).collect();
-        notes.push(format!("no earlier answer to compare with, so all problems are listed: {}", named(&files)));
-    }
-    if judging.unchanged > 0 {
-        let files = count(judging.unchanged, "more file", "more files");
-        notes.push(format!("asked again because of the changes, nothing new: {files}"));
-    }
-    if !capped.is_empty() {
-        let files: Vec<&str> = capped.iter().map(String::as_str).collect();
-        notes.push(format!("not all are listed, ask with file_path for the rest: {}", named(&files)));
-    }
-}
-
-fn named(files: &[&str]) -> String {
-    let shown = files.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    if files.len() > NAMED { format!("{shown} and {} more", files.len() - NAMED) } else { shown }
 }
 
 /// Where a problem stands in the list.

@@ -51,6 +51,17 @@ pub(super) struct Record {
     first: u64,
     last: u64,
     caller: u64,
+    /// Nobody's answer is still to come.
+    whole: bool,
+}
+
+/// What a file's answer was about, and what came of it.
+#[derive(Debug)]
+pub(super) struct Noted {
+    pub text: Arc<str>,
+    pub known: Vec<Known>,
+    pub servers: Vec<String>,
+    pub whole: bool,
 }
 
 /// What one caller was told last.
@@ -147,26 +158,20 @@ impl Memory {
     }
 
     /// Keeps what is known of a file now.
-    pub(super) fn record(
-        &self,
-        path: &Path,
-        text: Arc<str>,
-        known: Vec<Known>,
-        servers: Vec<String>,
-        point: Point,
-        caller: u64,
-    ) {
+    pub(super) fn record(&self, path: &Path, noted: Noted, point: Point, caller: u64) {
+        let Noted { text, known, servers, whole } = noted;
         let mut inner = self.inner();
         let mut history = inner.files.shift_remove(path).unwrap_or_default();
         let same = |old: &Arc<Record>| old.text == text && old.known == known && old.servers == servers;
-        let first = match history.pop_back_if(|old| same(old)) {
-            Some(same) => {
-                inner.bytes -= weight(&same);
-                same.first
+        let first = match history.back().filter(|old| same(old)).cloned() {
+            Some(old) => {
+                history.pop_back();
+                inner.bytes -= weight(&old);
+                old.first
             }
             None => point.number,
         };
-        let record = Arc::new(Record { text, known, servers, first, last: point.number, caller });
+        let record = Arc::new(Record { text, known, servers, first, last: point.number, caller, whole });
         inner.bytes += weight(&record);
         history.push_back(record);
         if history.len() > DEPTH
@@ -192,11 +197,12 @@ impl Memory {
         self.inner().files.get(path)?.iter().find(|record| &*record.text == text).cloned()
     }
 
-    /// Whether a caller was told of this very text of a file after a point in time.
+    /// Whether a caller was told all about this very text of a file after a point in time.
     pub(super) fn was_told(&self, caller: u64, path: &Path, text: &str, after: Point) -> bool {
         let inner = self.inner();
         let newest = inner.files.get(path).and_then(VecDeque::back);
-        newest.is_some_and(|record| record.caller == caller && record.last > after.number && &*record.text == text)
+        let told = |record: &Arc<Record>| record.whole && record.caller == caller && record.last > after.number;
+        newest.is_some_and(|record| told(record) && &*record.text == text)
     }
 
     /// The files of which something is known.
@@ -260,7 +266,8 @@ mod tests {
 
     fn note(memory: &Memory, text: &str, caller: u64) -> Point {
         let point = memory.mark(0, 0);
-        memory.record(Path::new("/a"), text.into(), Vec::new(), vec!["x".into()], point, caller);
+        let noted = Noted { text: text.into(), known: Vec::new(), servers: vec!["x".into()], whole: true };
+        memory.record(Path::new("/a"), noted, point, caller);
         point
     }
 
@@ -308,7 +315,8 @@ mod tests {
         let big: Arc<str> = "x".repeat(1 << 20).into();
         for n in 0..100 {
             let path = PathBuf::from(format!("/{n}"));
-            memory.record(&path, big.clone(), Vec::new(), Vec::new(), point, 1);
+            let noted = Noted { text: big.clone(), known: Vec::new(), servers: Vec::new(), whole: true };
+            memory.record(&path, noted, point, 1);
         }
         assert!(memory.inner().bytes <= BYTES && memory.files().len() < 30);
         for caller in 0..200 {

@@ -7,6 +7,7 @@ mod choose;
 mod compare;
 mod memory;
 mod pages;
+mod remarks;
 mod sweep;
 mod words;
 

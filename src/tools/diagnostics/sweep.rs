@@ -63,6 +63,9 @@ pub(super) struct Found {
 /// A server for a root.
 type Key = (String, PathBuf);
 
+/// A server, its root, and the files that it is to open, with their languages.
+type Opening<'a> = (&'a Arc<Entry>, &'a PathBuf, Vec<(&'a Path, &'a str)>);
+
 /// What was heard of many files.
 #[derive(Default)]
 pub(super) struct Sweep {
@@ -125,7 +128,7 @@ impl Ask<'_> {
 
     /// Opens what a group's files need, each server's at once.
     async fn open_together(&self, group: &[Target], surveys: &Surveys, down: &mut HashMap<Key, Shortfall>) {
-        let mut servers: Vec<(&Arc<Entry>, &PathBuf, Vec<(&Path, &str)>)> = Vec::new();
+        let mut servers: Vec<Opening<'_>> = Vec::new();
         for target in group {
             let serving = target.serving.answering.iter().chain(&target.serving.linters);
             for (entry, root) in serving {

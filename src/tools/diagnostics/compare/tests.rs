@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::tools::diagnostics::memory::Memory;
+use crate::tools::diagnostics::memory::{Memory, Noted};
 
 /// The problems of a text: each line with `ERR` is one; `s:` in front says who tells it.
 fn problems(text: &str, servers: &[String]) -> Vec<(Known, usize)> {
@@ -21,7 +21,7 @@ fn record(text: &str, servers: &[&str]) -> Baseline {
     let point = memory.mark(0, 0);
     let known = problems(text, &servers).into_iter().map(|(known, _)| known).collect();
     let path = std::path::Path::new("/a");
-    memory.record(path, text.into(), known, servers, point, 1);
+    memory.record(path, Noted { text: text.into(), known, servers, whole: true }, point, 1);
     Baseline::Known(memory.at(path, point).unwrap())
 }
 

@@ -1,0 +1,70 @@
+//! Remarks below an answer's first line: who is missing, which files are worth less than the rest, how problems were
+//! compared, and what is not listed.
+
+use std::collections::BTreeMap;
+
+use super::sweep::Sweep;
+use crate::tools::{kinds::count, outcome::Verdict, problems::note};
+
+/// Names of files in one remark.
+const NAMED: usize = 8;
+
+/// How files were compared.
+#[derive(Default)]
+pub(super) struct Judging {
+    pub gone: usize,
+    /// By lines alone.
+    pub by_lines: usize,
+    pub unknown: Vec<String>,
+    /// Files that depend on changed ones, and have the problems that they had.
+    pub unchanged: usize,
+}
+
+/// What servers lack, and of several files those whose verdict is not the best one.
+pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
+    for (name, shortfall) in sweep.checked.iter().flat_map(|one| &one.missing) {
+        let text = note(name, shortfall);
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    }
+    if !several || sweep.checked.len() < 2 {
+        return;
+    }
+    let mut by_verdict: BTreeMap<(Verdict, String), Vec<&str>> = BTreeMap::new();
+    for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
+        let worst = one.parts.iter().max_by_key(|part| part.verdict);
+        let reason = worst.and_then(|part| Some(format!(" ({}: {})", part.server, part.reason.as_ref()?)));
+        by_verdict.entry((one.verdict, reason.unwrap_or_default())).or_default().push(&one.shown);
+    }
+    notes.extend(
+        by_verdict
+            .into_iter()
+            .map(|((verdict, reason), files)| format!("{}{reason}: {}", verdict.word(), named(&files))),
+    );
+}
+
+/// How problems were compared, and what is not listed.
+pub(super) fn remarks_on_judging(notes: &mut Vec<String>, judging: &Judging, capped: &[String], phrase: &str) {
+    if judging.by_lines > 0 {
+        let files = count(judging.by_lines, "file", "files");
+        notes.push(format!("{files} compared by lines: what stands on lines changed {phrase} counts as new"));
+    }
+    if !judging.unknown.is_empty() {
+        let files: Vec<&str> = judging.unknown.iter().map(String::as_str).collect();
+        notes.push(format!("no earlier answer to compare with, so all problems are listed: {}", named(&files)));
+    }
+    if judging.unchanged > 0 {
+        let files = count(judging.unchanged, "more file", "more files");
+        notes.push(format!("asked again because of the changes, nothing new: {files}"));
+    }
+    if !capped.is_empty() {
+        let files: Vec<&str> = capped.iter().map(String::as_str).collect();
+        notes.push(format!("not all are listed, ask with file_path for the rest: {}", named(&files)));
+    }
+}
+
+fn named(files: &[&str]) -> String {
+    let shown = files.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    if files.len() > NAMED { format!("{shown} and {} more", files.len() - NAMED) } else { shown }
+}
