@@ -204,9 +204,7 @@ pub fn schema() -> Value {
         "type": "object",
         "properties": {
             "verdict": {"type": "string"},
-            "items": {"type": "array", "items": {"type": "object"}},
-            "mark": {"type": "string"},
-            "cursor": {"type": "string"}
+            "items": {"type": "array", "items": {"type": "object"}}
         }
     })
 }

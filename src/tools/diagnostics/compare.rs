@@ -8,15 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
-use std::time::{Duration, Instant};
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::memory::{Record, hash};
 use crate::protocol::types::Severity;
-
-/// The longest that a diff may take; a coarser one is right as well.
-const LONGEST: Duration = Duration::from_millis(300);
 
 /// A problem as it is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +87,8 @@ pub(super) fn compare(baseline: &Baseline, text: &str, now: &[(Known, usize)], s
 
 fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[String]) -> Compared {
     let (old_lines, new_lines) = (lines(&record.text), lines(text));
-    let ops = diff(&old_lines, &new_lines);
-    let to_old = unchanged_of(&ops);
+    let hunks = diff(&old_lines, &new_lines);
+    let to_old = unchanged_of(&hunks, new_lines.len());
     let mut left: Vec<Option<Known>> = record.known.iter().copied().map(Some).collect();
     let mut take = |fits: &dyn Fn(&Known) -> bool| {
         let found = left.iter_mut().find(|known| known.as_ref().is_some_and(fits));
@@ -106,7 +102,7 @@ fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[S
     }
     // On a line that was changed, but not mended.
     for (at, (problem, _)) in now.iter().enumerate().filter(|(at, _)| new.get(*at) == Some(&true)).collect::<Vec<_>>() {
-        let hunk = hunk_of(&ops, problem.line);
+        let hunk = hunk_of(&hunks, problem.line);
         new[at] =
             !hunk.is_some_and(|hunk| take(&|known| known.key == problem.key && hunk.contains(&(known.line as usize))));
     }
@@ -138,37 +134,35 @@ pub(super) fn same_lines(a: &str, b: &str) -> bool {
     a == b || lines(a) == lines(b)
 }
 
-fn diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    capture_diff_slices_deadline(Algorithm::Patience, old, new, Some(Instant::now() + LONGEST))
+/// What differs, in order. It is bounded in time: where texts have little in common it is coarser, and as right.
+fn diff(old: &[&str], new: &[&str]) -> Vec<Hunk> {
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    Diff::compute(Algorithm::Histogram, &input).hunks().collect()
 }
 
 fn unchanged(old: &[&str], new: &[&str]) -> HashMap<u32, u32> {
-    unchanged_of(&diff(old, new))
+    unchanged_of(&diff(old, new), new.len())
 }
 
 /// For each unchanged new line the old one.
-fn unchanged_of(ops: &[DiffOp]) -> HashMap<u32, u32> {
+fn unchanged_of(hunks: &[Hunk], new_lines: usize) -> HashMap<u32, u32> {
     let mut map = HashMap::new();
-    for op in ops {
-        if let DiffOp::Equal { old_index, new_index, len } = *op {
-            let pairs = (old_index..old_index + len).zip(new_index..new_index + len);
-            map.extend(pairs.filter_map(|(old, new)| Some((u32::try_from(new).ok()?, u32::try_from(old).ok()?))));
-        }
+    let (mut old, mut new) = (0, 0);
+    let last = u32::try_from(new_lines).unwrap_or(u32::MAX);
+    let ends = hunks.iter().map(|hunk| (hunk.after.start, hunk.before.end, hunk.after.end));
+    for (until, old_after, new_after) in ends.chain([(last, 0, last)]) {
+        map.extend((new..until).zip(old..));
+        (old, new) = (old_after, new_after);
     }
     map
 }
 
 /// The old lines in whose place a new line stands: those between the unchanged lines around it.
-fn hunk_of(ops: &[DiffOp], line: u32) -> Option<Range<usize>> {
-    let at = ops.iter().position(|op| op.new_range().contains(&(line as usize)))?;
-    if matches!(ops[at], DiffOp::Equal { .. }) {
-        return None;
-    }
-    let is_equal = |op: &DiffOp| matches!(op, DiffOp::Equal { .. });
-    let begin = ops[..at].iter().rposition(is_equal).map_or(0, |at| at + 1);
-    let end = ops[at..].iter().position(is_equal).map_or(ops.len(), |n| at + n);
-    let hunk = ops.get(begin..end)?;
-    Some(hunk.first()?.old_range().start..hunk.last()?.old_range().end)
+fn hunk_of(hunks: &[Hunk], line: u32) -> Option<Range<usize>> {
+    let hunk = hunks.iter().find(|hunk| hunk.after.contains(&line))?;
+    Some(hunk.before.start as usize..hunk.before.end as usize)
 }
 
 #[cfg(test)]
