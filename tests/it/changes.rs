@@ -30,6 +30,7 @@ trials![
     a_file_is_moved_with_its_imports,
     a_move_that_nobody_mends_is_refused,
     a_long_diff_has_pages,
+    the_first_line_ends_in_the_id_however_short_it_must_be,
     a7_7_what_a_change_breaks_and_mends_is_told,
 ];
 
@@ -438,6 +439,19 @@ fn a_move_that_nobody_mends_is_refused() {
     let refused = lp.tool("move_file", &json!({"from": "lib/tally.py", "to": "sums.py"}));
     refused.fails("unsupported").contains("fake");
     assert!(ws.path("lib/tally.py").exists());
+}
+
+fn the_first_line_ends_in_the_id_however_short_it_must_be() {
+    let ws = Workspace::new(SHOP);
+    let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new()));
+    let lp = builder.config("max_chars = 500").start();
+    let name = "n".repeat(190);
+    let planned = rename(&lp, "lib.py", 1, "tally", &name);
+    assert_eq!(planned.plan().len(), 16, "{planned}");
+    assert!(planned.text.chars().count() <= 500);
+    let made = apply(&lp, &planned.plan());
+    assert!(made.fine().first().ends_with(&format!("undo {}", planned.plan())), "{made}");
+    assert!(ws.read("lib.py").contains(&name));
 }
 
 fn a_long_diff_has_pages() {
