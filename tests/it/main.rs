@@ -34,6 +34,7 @@ mod hostile_edits;
 mod install;
 mod lifecycle;
 mod mcp;
+mod moves;
 mod output;
 mod positions;
 mod readme;
@@ -83,6 +84,7 @@ fn main() {
         tools::trials(),
         actions::trials(),
         changes::trials(),
+        moves::trials(),
         consent::trials(),
         hostile_edits::trials(),
         try_tour::trials(),
