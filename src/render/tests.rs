@@ -10,6 +10,7 @@ use crate::tools::outcome::{
 };
 
 mod budget;
+mod changes;
 
 fn server(name: &str, verdict: Verdict, reason: Option<&str>) -> ServerVerdict {
     ServerVerdict { server: name.to_owned(), verdict, reason: reason.map(str::to_owned) }

@@ -107,6 +107,9 @@ impl Session {
         if action.command.is_none() {
             return Ok(Computed { notes, ..Computed::default() });
         }
+        if !pick.may_run {
+            return Err(Shortfall::Declined("the action is a command, and read-only none is run".into(), Vec::new()));
+        }
         let edit = self.run(question, &json_of(&action.raw)).await?;
         Ok(Computed { edit, notes, held: true })
     }

@@ -125,6 +125,8 @@ pub struct Pick {
     pub kind: Option<String>,
     /// Which of those that are alike.
     pub nth: usize,
+    /// Whether a command of the server may run for it: some write files or run programs by themselves.
+    pub may_run: bool,
 }
 
 impl Query {

@@ -62,7 +62,7 @@ pub(super) fn consent(
         Wish::Make(id) => {
             let plan = engine.changes.get(caller, &id).map_err(|refusal| refused(&engine.ground, &refusal))?;
             let files: Vec<String> = plan.files().map(|(_, path, _)| engine.ground.roots.display(path)).collect();
-            let what = format!("{}: {}", plan.title, super::plan::size(&plan));
+            let what = format!("{}: {}", plan.title, super::plan::size(&plan, plan.counts.changed));
             Consent { plan: id.to_string(), hash: plan.hash.clone(), what, files }
         }
         // What an undo does is what the plan did: its id says all.

@@ -88,7 +88,12 @@ async fn list(
                 content: content(&file.lines),
                 span,
                 only: only.clone(),
-                pick: Pick { title: action.title.clone(), kind: action.kind.clone(), nth },
+                pick: Pick {
+                    title: action.title.clone(),
+                    kind: action.kind.clone(),
+                    nth,
+                    may_run: !ask.engine.limits.read_only,
+                },
             };
             let line = ActionLine {
                 action: String::new(),

@@ -29,11 +29,20 @@ pub(super) struct Wanted {
     pub encoding: Encoding,
 }
 
+/// Characters of a title: behind it the first line has to hold the plan's id, whatever the budget.
+const TITLE: usize = 60;
+
 /// What became of it.
 pub(super) enum Planned {
-    Plan(Box<Plan>),
+    Plan(Box<Made>),
     /// It changes nothing.
     Nothing,
+}
+
+/// A plan with its diff.
+pub(super) struct Made {
+    plan: Plan,
+    diff: Vec<FileDiff>,
 }
 
 impl Ask<'_> {
@@ -55,12 +64,14 @@ impl Ask<'_> {
                 let (snapshot, version) = proposal.told.get(path)?;
                 Some(Told { snapshot: snapshot.clone(), version: Some(*version) })
             };
-            changes.plan(&ground.disk, &edit, encoding, title, &told)
+            let plan = changes.plan(&ground.disk, &edit, encoding, shortened(&title), &told)?;
+            let diff = plan.diff();
+            Ok(Made { plan, diff })
         };
         // Reading and comparing every file blocks.
         match tokio::task::spawn_blocking(planning).await {
-            Ok(Ok(plan)) => Ok(Planned::Plan(Box::new(plan))),
-            Ok(Err(refusal)) if refusal.code == RefusalCode::Nothing => Ok(Planned::Nothing),
+            Ok(Ok(made)) => Ok(Planned::Plan(Box::new(made))),
+            Ok(Err::<_, Refusal>(refusal)) if refusal.code == RefusalCode::Nothing => Ok(Planned::Nothing),
             Ok(Err(refusal)) => Err(refused(&self.engine.ground, &refusal)),
             Err(_) => Err(defect()),
         }
@@ -73,12 +84,13 @@ impl Ask<'_> {
     pub(super) fn keep(
         &self,
         heard: &Heard,
-        plan: Plan,
+        made: Made,
         mut notes: Vec<String>,
         token: Option<&str>,
     ) -> Result<Outcome, Failure> {
         let ground = &self.engine.ground;
-        let mut lines = diff_lines(ground, &plan.diff());
+        let Made { plan, diff } = made;
+        let mut lines = diff_lines(ground, &diff);
         // The labels are the server's own words.
         let consent = "marked by the server as needing a person's consent";
         let label = |label: &String| DiffLine { file: consent.into(), text: label.clone() };
@@ -91,7 +103,8 @@ impl Ask<'_> {
             notes.push(format!("git ignores {} of the files: {}", plan.ignored.len(), shown.join(", ")));
         }
         let total = lines.len();
-        let size = size(&plan);
+        let texts = diff.iter().filter(|file| file.added + file.removed > 0 && file.kind != Kind::Deleted).count();
+        let size = size(&plan, texts);
         let title = plan.title.clone();
         let id = self.engine.changes.keep(self.caller.id, plan).map_err(|refusal| refused(ground, &refusal))?;
         Ok(Outcome {
@@ -105,11 +118,10 @@ impl Ask<'_> {
     }
 }
 
-/// How much a plan changes, in words.
-pub(super) fn size(plan: &Plan) -> String {
+/// How much a plan changes, in words; `texts` files have places that change.
+pub(super) fn size(plan: &Plan, texts: usize) -> String {
     let counts = plan.counts;
     let mut parts = Vec::new();
-    let texts = plan.diff().iter().filter(|file| file.added + file.removed > 0 && file.kind != Kind::Deleted).count();
     if plan.places > 0 && texts > 0 {
         parts.push(format!("{} in {}", count(plan.places, "place", "places"), count(texts, "file", "files")));
     } else if counts.changed > 0 {
@@ -121,6 +133,13 @@ pub(super) fn size(plan: &Plan) -> String {
         }
     }
     parts.join(", ")
+}
+
+fn shortened(title: &str) -> String {
+    match title.char_indices().nth(TITLE) {
+        None => title.to_owned(),
+        Some((end, _)) => format!("{}…", &title[..end]),
+    }
 }
 
 /// A refusal of the engine as a tool's failure.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Ask, Script},
-    support::{Answer, Langport, Workspace},
+    support::{Answer, Definition, Langport, Workspace},
 };
 
 trials![
@@ -14,6 +14,7 @@ trials![
     x21_a_stale_action_is_refused,
     e12_commands_run_only_for_an_action_that_is_taken,
     unasked_edits_are_refused,
+    e16_read_only_runs_no_command,
     e11_actions_of_a_kind,
 ];
 
@@ -154,4 +155,16 @@ fn e11_actions_of_a_kind() {
     extract.contains("not now: nothing is selected");
     actions(&lp, json!({"action": ids(&extract)[0]})).fails("refused").contains("nothing is selected");
     actions(&lp, json!({"action": ids(&all)[0]})).fails("not_found").contains("changes nothing");
+}
+
+fn e16_read_only_runs_no_command() {
+    let ws = Workspace::new(BROKEN);
+    let script = Script::new()
+        .capability("executeCommandProvider", json!({"commands": ["fake.fix"]}))
+        .on("textDocument/codeAction", [Act::Reply(json!([{"title": "by command", "command": "fake.fix"}]))]);
+    let builder = Langport::builder(&ws).server(Definition::new("fake", script));
+    let lp = builder.arg("--permission").arg("read-only").start();
+    let listed = ids(&actions(&lp, json!({})));
+    actions(&lp, json!({"action": listed[0]})).fails("refused").contains("read-only");
+    assert_eq!(lp.log().count("workspace/executeCommand"), 0);
 }

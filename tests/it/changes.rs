@@ -27,9 +27,8 @@ trials![
     pro_07_formatting_that_is_registered_late,
     a5_3_arguments_of_planners,
     e16_read_only_refuses_before_any_server,
-    a_file_is_moved_with_its_imports,
-    a_move_that_nobody_mends_is_refused,
     a_long_diff_has_pages,
+    the_first_line_ends_in_the_id_however_short_it_must_be,
     a7_7_what_a_change_breaks_and_mends_is_told,
 ];
 
@@ -386,58 +385,17 @@ fn e16_read_only_refuses_before_any_server() {
     rename(&lp, "lib.py", 1, "tally", "total").fails("refused");
 }
 
-const MOVES: &str = "//- lib/tally.py\ndef tally(): pass\n//- use.py\nimport lib.tally\n";
-
-fn moving(edit: Value) -> Script {
-    let filters = json!({"filters": [{"scheme": "file", "pattern": {"glob": "**/*.py", "matches": "file"}}]});
-    let operations = json!({"fileOperations": {"willRename": filters, "didRename": filters}});
-    Script::new().capability("workspace", operations).on("workspace/willRenameFiles", [Act::Reply(edit)])
-}
-
-fn a_file_is_moved_with_its_imports() {
-    let range = json!({"start": {"line": 0, "character": 7}, "end": {"line": 0, "character": 16}});
-    let edit = json!({"changes": {"$root/use.py": [{"range": range, "newText": "core.sums"}]}});
-    let ws = Workspace::new(MOVES);
-    let lp = Langport::with(&ws, moving(edit));
-    let planned = lp.tool("move_file", &json!({"from": "lib/tally.py", "to": "core/sums.py"}));
-    planned.verdict_is("fresh").contains("lib/tally.py -> core/sums.py").contains("+import core.sums");
-    assert!(ws.path("lib/tally.py").exists());
-    apply(&lp, &planned.plan()).fine().contains("1 file moved");
-    assert_eq!(
-        (ws.read("core/sums.py"), ws.read("use.py")),
-        ("def tally(): pass\n".into(), "import core.sums\n".into())
-    );
-    let (old, new) = (ws.uri("lib/tally.py"), ws.uri("core/sums.py"));
-    let told = lp.log().wait("workspace/didRenameFiles", 1);
-    assert_eq!(told[0], json!({"files": [{"oldUri": old, "newUri": new}]}));
-    assert_eq!(lp.log().of("workspace/willRenameFiles")[0], json!({"files": [{"oldUri": old, "newUri": new}]}));
-    undo(&lp, &planned.plan()).fine();
-    assert_eq!(ws.read("use.py"), "import lib.tally\n");
-    assert_eq!(lp.log().wait("workspace/didRenameFiles", 2)[1], json!({"files": [{"oldUri": new, "newUri": old}]}));
-    // Into a folder that is there; a folder whose files the server wants to hear of one by one.
-    std::fs::create_dir(ws.path("core")).unwrap();
-    let into = lp.tool("move_file", &json!({"from": "use.py", "to": "core"}));
-    into.contains("use.py -> core/use.py");
-    let whole = lp.tool("move_file", &json!({"from": "lib", "to": "library"}));
-    apply(&lp, &whole.plan()).fine();
-    assert_eq!(ws.read("library/tally.py"), "def tally(): pass\n");
-    for (from, to, code) in [
-        ("missing.py", "x.py", "not_found"),
-        ("use.py", "use.py", "invalid"),
-        ("use.py", "library/tally.py", "conflict"),
-        ("use.py", "../out.py", "outside_workspace"),
-        ("library", "library/deeper", "invalid"),
-    ] {
-        lp.tool("move_file", &json!({"from": from, "to": to})).fails(code);
-    }
-}
-
-fn a_move_that_nobody_mends_is_refused() {
-    let ws = Workspace::new(MOVES);
-    let lp = Langport::with(&ws, Script::new());
-    let refused = lp.tool("move_file", &json!({"from": "lib/tally.py", "to": "sums.py"}));
-    refused.fails("unsupported").contains("fake");
-    assert!(ws.path("lib/tally.py").exists());
+fn the_first_line_ends_in_the_id_however_short_it_must_be() {
+    let ws = Workspace::new(SHOP);
+    let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new()));
+    let lp = builder.config("max_chars = 500").start();
+    let name = "n".repeat(190);
+    let planned = rename(&lp, "lib.py", 1, "tally", &name);
+    assert_eq!(planned.plan().len(), 16, "{planned}");
+    assert!(planned.text.chars().count() <= 500);
+    let made = apply(&lp, &planned.plan());
+    assert!(made.fine().first().ends_with(&format!("undo {}", planned.plan())), "{made}");
+    assert!(ws.read("lib.py").contains(&name));
 }
 
 fn a_long_diff_has_pages() {

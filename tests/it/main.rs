@@ -39,6 +39,7 @@ mod install;
 mod lifecycle;
 mod marks;
 mod mcp;
+mod moves;
 mod output;
 mod positions;
 mod readme;
@@ -103,6 +104,7 @@ fn main() {
         tools::trials(),
         actions::trials(),
         changes::trials(),
+        moves::trials(),
         consent::trials(),
         hostile_edits::trials(),
         try_tour::trials(),

@@ -32,6 +32,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("organize_imports_ruff", named("ruff"), organize_python),
         trial("organize_imports_typescript_language_server", named("typescript-language-server"), organize_typescript),
         trial("edt_07_fixes_typescript_language_server", named("typescript-language-server"), fix_typescript),
+        trial("e12_extract_by_command_typescript", named("typescript-language-server"), extract_typescript),
         trial("edt_07_fixes_clangd", named("clangd"), fix_c),
         trial("move_file_typescript_language_server", named("typescript-language-server"), move_typescript),
         trial("move_file_typescript7", named("typescript7"), move_typescript),
@@ -239,6 +240,24 @@ fn fix_typescript(row: &Row) {
     take(&lp, &here, "import from \"./lib\"");
     assert!(ws.read("use.ts").starts_with("import { helperOne } from \"./lib\";"), "{:?}", ws.read("use.ts"));
     lp.diagnostics("use.ts").verdict_is("fresh").contains("no problems");
+}
+
+/// Its refactorings are commands: the edit comes while the command runs, and becomes a plan.
+fn extract_typescript(row: &Row) {
+    let ws = Workspace::new(&format!("{WEB}//- use.ts\nexport function f(a: number) {{\n  return a * (1 + 2);\n}}\n"));
+    let before = ws.read("use.ts");
+    let lp = start(row, &ws);
+    let selected = json!({"file_path": "use.ts", "start_line": 2, "start_column": 14, "end_line": 2, "end_column": 21, "only": "refactor.extract"});
+    let id = action(&lp, &selected, "Extract to constant in enclosing scope");
+    let planned = lp.tool("code_actions", &json!({"action": id}));
+    assert_eq!(ws.read("use.ts"), before, "{planned}");
+    lp.diagnostics("use.ts").verdict_is("fresh").contains("no problems");
+    lp.tool("symbols", &json!({"file_path": "use.ts"})).lacks("newLocal");
+    lp.tool("apply", &json!({"plan": planned.plan()})).fine();
+    assert!(ws.read("use.ts").contains("const newLocal = 1 + 2;"), "{}", ws.read("use.ts"));
+    lp.tool("symbols", &json!({"file_path": "use.ts"})).contains("newLocal");
+    lp.tool("apply", &json!({"undo": planned.plan()})).fine();
+    assert_eq!(ws.read("use.ts"), before);
 }
 
 fn fix_c(row: &Row) {
