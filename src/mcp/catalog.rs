@@ -76,10 +76,10 @@ fn description(tool: ToolId) -> &'static str {
         }
         ToolId::Definition => {
             "Where a symbol is defined, with its source line; or its declaration, its type's definition, its \
-             implementations. Follows imports into dependencies."
+             implementations. Leads into dependencies too."
         }
         ToolId::References => {
-            "Every use of a symbol in the project, by file, each with its line. Resolved by meaning, not by text."
+            "Every use of a symbol in the project, by file, each with its line; by meaning, not by text."
         }
         ToolId::Completions => "What can be written at file_path+line+column: members, names in scope, keywords.",
         ToolId::Signature => "Parameters of the call around file_path+line+column, the current one marked.",
@@ -93,14 +93,14 @@ fn description(tool: ToolId) -> &'static str {
              quickfix, source.organizeImports, source.fixAll."
         }
         ToolId::Format => "Plans to format a file or a range of it.",
-        ToolId::MoveFile => "Plans to move a file or folder and to mend its imports.",
+        ToolId::MoveFile => "Plans to move a file or folder, imports mended.",
         ToolId::Apply => {
             "Makes a plan of another tool, whole or not at all, and tells which problems are new; or takes it back. The \
              only tool that writes."
         }
         ToolId::Status => {
             "Every known language server: running, indexing, failed, not installed (with the install command). With \
-             file_path: which servers serve that file, and why. restart restarts `server`."
+             file_path: who serves that file, and why. restart restarts `server`."
         }
     }
 }
@@ -116,10 +116,10 @@ fn input(tool: ToolId) -> Value {
     let level = || json!({"type": "integer", "maximum": 5, "default": 1});
     match tool {
         ToolId::Diagnostics => {
-            add("file_path", text("relative to the workspace; with other scopes: only below it"));
+            add("file_path", text("or a folder, with another scope"));
             add("scope", choice(&["file", "changed", "workspace"]));
-            add("new_only", json!({"type": "boolean", "default": false}));
-            add("since", text("mark, or git revision such as HEAD"));
+            add("new_only", json!({"type": "boolean"}));
+            add("since", json!({"type": "string"}));
             add(
                 "severity",
                 json!({"type": "string", "enum": ["error", "warning", "info", "hint"], "default": "warning"}),
@@ -136,13 +136,13 @@ fn input(tool: ToolId) -> Value {
         }
         ToolId::Symbols => {
             add("file_path", json!({"type": "string"}));
-            add("depth", json!({"type": "integer", "minimum": 1, "default": 2}));
+            add("depth", json!({"type": "integer", "default": 2}));
             add("query", json!({"type": "string"}));
             required.push("file_path");
         }
         ToolId::WorkspaceSymbols => {
             add("query", json!({"type": "string"}));
-            add("kind", text("such as class, function"));
+            add("kind", json!({"type": "string"}));
             required.push("query");
         }
         ToolId::Calls => {
@@ -158,7 +158,7 @@ fn input(tool: ToolId) -> Value {
         ToolId::Rename => {
             address(tool, &mut add);
             add("new_name", json!({"type": "string"}));
-            add("allow_partial", json!({"type": "boolean", "default": false}));
+            add("allow_partial", json!({"type": "boolean"}));
             required.push("new_name");
         }
         ToolId::CodeActions => {

@@ -2,7 +2,7 @@
 //! everything switched off by which a repository's own configuration could execute something.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -20,6 +20,8 @@ const LISTING: usize = 16 << 20;
 /// Bytes of the texts that are read at once, and how many those are.
 const TEXTS: usize = 32 << 20;
 const AT_ONCE: usize = 64;
+/// Filters of a configuration that are switched off one by one.
+const DRIVERS: usize = 500;
 /// The longest that git may take for one step.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Characters of a revision: more than any hash or path of references needs.
@@ -117,9 +119,10 @@ impl Git {
         // A submodule's state would be asked of a git of its own, with that repository's configuration.
         arguments.extend(["--ignore-submodules=all", "--relative", commit, "--", "."]);
         let untracked = ["ls-files", "-z", "--others", "--exclude-standard", "--", "."];
+        let unfiltered = self.without_filters(root, deadline).await?;
         let (tracked, untracked) = tokio::join!(
-            self.run(root, &arguments, Vec::new(), LISTING, deadline),
-            self.run(root, &untracked, Vec::new(), LISTING, deadline)
+            unfiltered.run(root, &arguments, Vec::new(), LISTING, deadline),
+            unfiltered.run(root, &untracked, Vec::new(), LISTING, deadline)
         );
         let mut all: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
         for (path, before) in raw_entries(&good(tracked?)?) {
@@ -145,6 +148,30 @@ impl Git {
         texts
     }
 
+    /// Runs no filter of the configuration. A file that was written in the same moment as the index is compared by its
+    /// content, and that goes through the program that the repository names for it.
+    async fn without_filters(&self, root: &Path, deadline: Instant) -> Result<Self, GitError> {
+        let arguments = ["config", "-z", "--name-only", "--get-regexp", "^filter\\."];
+        // It ends with 1 where there is none.
+        let named = self.run(root, &arguments, Vec::new(), LISTING, deadline).await?;
+        let drivers: BTreeSet<String> = named.stdout.split(|byte| *byte == 0).filter_map(driver).collect();
+        if drivers.len() > DRIVERS {
+            return Err(GitError::Failed(format!("the configuration has more than {DRIVERS} filters")));
+        }
+        let off = ["clean=", "smudge=", "process=", "required=false"];
+        let settings = drivers.iter().flat_map(|driver| off.map(|setting| (driver, setting)));
+        let mut env = self.env.clone();
+        let mut number = 0;
+        for (driver, setting) in settings {
+            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+            env.push((format!("GIT_CONFIG_KEY_{number}"), format!("filter.{driver}.{key}")));
+            env.push((format!("GIT_CONFIG_VALUE_{number}"), value.to_owned()));
+            number += 1;
+        }
+        env.push(("GIT_CONFIG_COUNT".to_owned(), number.to_string()));
+        Ok(Self { program: self.program.clone(), env })
+    }
+
     async fn run(
         &self,
         root: &Path,
@@ -164,6 +191,13 @@ impl Git {
         let longest = deadline.saturating_duration_since(Instant::now()).min(LONGEST);
         Ok(capture(&spawn, input, limit, longest).await?)
     }
+}
+
+/// The driver that a key `filter.DRIVER.VARIABLE` is about; its name may hold anything.
+fn driver(key: &[u8]) -> Option<String> {
+    let key = std::str::from_utf8(key).ok()?;
+    let (driver, _) = key.strip_prefix("filter.")?.rsplit_once('.')?;
+    Some(driver.to_owned())
 }
 
 fn good(captured: Captured) -> Result<Vec<u8>, GitError> {
@@ -257,6 +291,15 @@ mod tests {
             &expect!["`a..b` is no git revision: it is a range: one revision is compared with the files as they are"],
         );
         refused("a\nb", &expect!["`a\nb` is no git revision: it holds a control character"]);
+    }
+
+    #[test]
+    fn drivers_of_filters() {
+        let names =
+            ["filter.evil.clean", "filter.a.b=c.process", "filter.x\ny.smudge", "filter.clean", "other.x.clean"];
+        let drivers: Vec<_> = names.map(|name| driver(name.as_bytes())).into_iter().flatten().collect();
+        assert_eq!(drivers, ["evil", "a.b=c", "x\ny"]);
+        assert_eq!(driver(b"filter.\xff.clean"), None);
     }
 
     #[test]

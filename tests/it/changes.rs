@@ -49,7 +49,7 @@ fn undo(lp: &Langport, plan: &str) -> Answer {
 fn d2_7_a_rename_is_planned_made_and_taken_back() {
     let ws = Workspace::new(SHOP);
     let (lib, used) = (ws.read("lib.py"), ws.read("use.py"));
-    let lp = Langport::with(&ws, Script::new());
+    let lp = Langport::with(&ws, Script::new().pull());
     let planned = rename(&lp, "lib.py", 1, "tally", "total");
     planned.verdict_is("fresh").contains("4 places in 2 files").contains("use.py  +2 -2").contains("-def tally(a):");
     assert_eq!((ws.read("lib.py"), ws.read("use.py")), (lib.clone(), used.clone()), "planning writes nothing");
@@ -387,7 +387,7 @@ fn e16_read_only_refuses_before_any_server() {
 
 fn the_first_line_ends_in_the_id_however_short_it_must_be() {
     let ws = Workspace::new(SHOP);
-    let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new()));
+    let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new().pull()));
     let lp = builder.config("max_chars = 500").start();
     let name = "n".repeat(190);
     let planned = rename(&lp, "lib.py", 1, "tally", &name);
