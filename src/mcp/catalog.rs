@@ -87,7 +87,7 @@ fn description(tool: ToolId) -> &'static str {
         ToolId::WorkspaceSymbols => "Finds symbols by a part of their name in the whole project.",
         ToolId::Calls => "Who calls a function, or what it calls, as a tree.",
         ToolId::Types => "Supertypes or subtypes of a class or interface, as a tree.",
-        ToolId::Rename => "Plans to rename a symbol in all files that use it; lsp/apply makes the plan.",
+        ToolId::Rename => "Plans to rename a symbol in all files that use it; apply makes the plan.",
         ToolId::CodeActions => {
             "Quick fixes and refactorings for a range or a whole file; action: plans one, by its id. only: kinds such as \
              quickfix, source.organizeImports, source.fixAll."
