@@ -74,7 +74,7 @@ mod tests {
 
     fn root(groups: &[&[&str]], mode: RootMode, exclude: &[&str]) -> Root {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Root { markers: groups.iter().map(|group| owned(group)).collect(), mode, exclude: owned(exclude) }
+        Root { markers: groups.iter().map(|group| owned(group)).collect(), mode, exclude: owned(exclude), share: false }
     }
 
     #[test]

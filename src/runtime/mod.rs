@@ -1,11 +1,14 @@
 //! The life of language servers: started when first asked, kept in step with the disk, asked, judged, stopped. Its edge
 //! is [`query::Query`] → [`query::Answer`] with a verdict; what happens inside is told as [`event::Event`].
 
+mod actor;
 mod ask;
 mod backdated;
+mod breaker;
 mod diagnose;
 pub mod documents;
 pub mod event;
+mod folders;
 pub mod ground;
 pub mod heard;
 mod hierarchy;
@@ -16,9 +19,14 @@ pub mod probe;
 pub mod query;
 pub mod readiness;
 pub mod session;
+mod signs;
 pub mod start;
+pub mod state;
 pub mod stderr;
 mod stop;
 pub mod store;
+#[cfg(test)]
+mod tests;
+mod turns;
 mod unasked;
 pub mod verdict;

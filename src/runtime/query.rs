@@ -128,6 +128,21 @@ impl Query {
         }
     }
 
+    /// Whether it does nothing but read, so that it can be asked again when the server dies over it.
+    pub fn repeatable(&self) -> bool {
+        match self {
+            Self::Diagnostics
+            | Self::Hover { .. }
+            | Self::Locations { .. }
+            | Self::References { .. }
+            | Self::Completions { .. }
+            | Self::Signature { .. }
+            | Self::Outline
+            | Self::Symbols { .. }
+            | Self::Tree { .. } => true,
+        }
+    }
+
     /// Where it asks, if it asks at a place.
     pub fn at(&self) -> Option<Point> {
         match self {
@@ -209,8 +224,22 @@ pub enum Shortfall {
         /// What a person may have to do first: the program can be there without what it starts.
         hint: Option<String>,
     },
-    #[error("it stopped {times} times within {minutes} minutes ({reason})")]
-    Broken { times: usize, minutes: u64, reason: String, stderr: Vec<String> },
+    /// It is left alone until then, or until something changes.
+    #[error("it stopped {times} times within {} ({reason})", span(*.within))]
+    Broken {
+        times: usize,
+        within: Duration,
+        reason: String,
+        stderr: Vec<String>,
+        /// As with `NotStarted`.
+        hint: Option<String>,
+        until: Instant,
+    },
+    #[error("its definition has changed meanwhile")]
+    Replaced,
+    /// It cannot take another folder beside those that it has.
+    #[error("it takes no further folder")]
+    Alone,
     #[error("no instance is free: all {limit} are in use")]
     PoolFull { limit: usize },
     /// With what it lacks.
@@ -238,6 +267,14 @@ pub enum Shortfall {
     Outrun,
 }
 
+/// A time as people say it.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{} s", seconds.max(1)),
+        seconds => format!("{} minutes", seconds / 60),
+    }
+}
+
 impl Shortfall {
     /// The verdict that stands for it in an answer that others take part in.
     pub fn verdict(&self) -> Verdict {
@@ -247,13 +284,18 @@ impl Shortfall {
             | Self::Definition(_)
             | Self::NotStarted { .. }
             | Self::Broken { .. }
+            | Self::Alone
             | Self::PoolFull { .. } => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
             Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
-            Self::Server { .. } | Self::Shape(_) | Self::Died { .. } | Self::File(_) | Self::Moved | Self::Outrun => {
-                Verdict::Failed
-            }
+            Self::Server { .. }
+            | Self::Shape(_)
+            | Self::Died { .. }
+            | Self::File(_)
+            | Self::Moved
+            | Self::Outrun
+            | Self::Replaced => Verdict::Failed,
         }
     }
 

@@ -89,6 +89,8 @@ pub struct Readiness {
     ready: bool,
     /// The server is counting its files anew, until its signal or this point in time.
     counting: Option<Instant>,
+    /// It has been given another folder, which it loads without giving its signal again.
+    joined: bool,
 }
 
 /// Progress that nobody reported on for this long is taken for forgotten: some servers never end a token.
@@ -99,12 +101,29 @@ const TOKENS: usize = 64;
 impl Readiness {
     /// Starts at the end of the handshake.
     pub fn new(rule: Rule, now: Instant) -> Self {
-        Self { rule, since: now, signalled: false, worked: false, open: HashMap::new(), ready: false, counting: None }
+        Self {
+            rule,
+            since: now,
+            signalled: false,
+            worked: false,
+            open: HashMap::new(),
+            ready: false,
+            counting: None,
+            joined: false,
+        }
     }
 
     /// Whether project-wide answers need a second one that agrees.
     pub fn wants_agreement(&self) -> bool {
-        self.rule.agree
+        self.rule.agree || self.joined
+    }
+
+    /// The server has been given another folder: it is ready once the progress that this brings has ended.
+    pub fn joined(&mut self, now: Instant) {
+        self.joined = true;
+        self.ready = false;
+        self.worked = false;
+        self.since = now;
     }
 
     /// The handshake is over: grace and timeout count from here.
@@ -211,7 +230,7 @@ impl Readiness {
             return Standing::Ready;
         }
         let age = now.duration_since(self.since);
-        let until = if self.rule.has_signal() && age < self.rule.timeout {
+        let until = if self.rule.has_signal() && !self.joined && age < self.rule.timeout {
             if self.signalled {
                 self.ready = true;
                 return Standing::Ready;
@@ -265,6 +284,21 @@ mod tests {
         r.began("b", "Check", None, None, at(t, 6000));
         assert_eq!(r.standing(at(t, 6001)), Standing::Ready, "later work does not undo loading");
         assert!(r.at_work(at(t, 6001)));
+    }
+
+    #[test]
+    fn another_folder_is_loaded_without_the_signal() {
+        let t = Instant::now();
+        let mut r = Readiness::new(Rule { log: Some(Regex::new("^done").unwrap()), ..Rule::default() }, t);
+        r.logged("done");
+        assert_eq!(r.standing(t), Standing::Ready);
+        r.joined(at(t, 1000));
+        assert!(matches!(r.standing(at(t, 1100)), Standing::Loading { .. }));
+        assert!(r.wants_agreement());
+        r.began("a", "Loading b", None, None, at(t, 1200));
+        assert!(matches!(r.standing(at(t, 3000)), Standing::Loading { .. }));
+        r.ended("a");
+        assert_eq!(r.standing(at(t, 3001)), Standing::Ready);
     }
 
     #[test]

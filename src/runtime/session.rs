@@ -12,7 +12,7 @@ use std::{
 
 use serde::Serialize;
 use serde_json::json;
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     protocol::{
@@ -30,11 +30,14 @@ use crate::{
 
 use super::{
     documents::{Documents, Notice, Nudge, SyncRules, Text},
+    folders::Folders,
     ground::{Ground, Seen},
     heard::Heard,
     query::Shortfall,
+    signs::Signs,
     stderr::StderrRing,
     store::Sent,
+    turns::Turns,
 };
 
 /// One life of a server.
@@ -64,7 +67,10 @@ pub struct Session {
     pub(super) last_used: Mutex<Instant>,
     pub(super) in_use: AtomicU64,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
-    pub(super) gate: Semaphore,
+    pub(super) turns: Turns,
+    pub(super) signs: Signs,
+    /// The folders that it serves: its root, and others where it can.
+    pub(super) folders: Folders,
 }
 
 /// The waits of one session.
@@ -210,9 +216,11 @@ impl Session {
         desk.followed = Some(revision);
         let registered = record.effective.watches().map(protocol::Watch::prefix);
         let defined = self.entry.def.watch.paths.iter().map(PathBuf::from);
-        let mut folders: Vec<PathBuf> = registered.chain(defined).map(|folder| self.root.join(folder)).collect();
-        folders
-            .retain(|folder| *folder != self.root && folder.starts_with(&self.root) && !ground.watcher.covers(folder));
+        let own = self.folders.all();
+        let wanted: Vec<PathBuf> = registered.chain(defined).collect();
+        let mut folders: Vec<PathBuf> = own.iter().flat_map(|own| wanted.iter().map(|it| own.join(it))).collect();
+        let inside = |folder: &PathBuf| own.iter().any(|own| folder != own && folder.starts_with(own));
+        folders.retain(|folder| inside(folder) && !own.contains(folder) && !ground.watcher.covers(folder));
         folders.sort_unstable();
         folders.dedup();
         folders
@@ -287,7 +295,7 @@ impl Session {
 
     /// Whether a path below the root is one of these.
     fn is_among(&self, globs: &globset::GlobSet, path: &Path) -> bool {
-        !globs.is_empty() && path.strip_prefix(&self.root).is_ok_and(|path| globs.is_match(path))
+        !globs.is_empty() && self.folders.relative(path).is_some_and(|path| globs.is_match(path))
     }
 
     /// The changes that this server has asked to hear of.
@@ -296,7 +304,7 @@ impl Session {
             return Vec::new();
         }
         let mut record = self.heard.record();
-        let roots = [&self.root];
+        let roots = self.folders.all();
         let wanted: Vec<_> = events
             .iter()
             .filter_map(|change| {
@@ -372,7 +380,12 @@ impl Session {
             (None, Some(reason)) => reason.to_string(),
             (None, None) => "its connection closed".into(),
         };
-        Shortfall::Died { reason, stderr: self.stderr.last(STDERR_LINES) }
+        Shortfall::Died { reason, stderr: self.last_words() }
+    }
+
+    /// The last lines of its stderr.
+    pub fn last_words(&self) -> Vec<String> {
+        self.stderr.last(STDERR_LINES)
     }
 
     /// The server's own process id, where langport started it.

@@ -15,12 +15,11 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
-    sync::Semaphore,
     time::{Instant, sleep, timeout},
 };
 
 use crate::{
-    protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities, uri::path_to_uri},
+    protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities},
     registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::process::{self, Running, Spawn},
 };
@@ -28,17 +27,20 @@ use crate::{
 use super::{
     documents::Documents,
     event::Events,
+    folders::{Folders, named},
     ground::Ground,
     heard::{Heard, Settings},
     query::Shortfall,
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
+    signs::Signs,
     stderr::StderrRing,
     stop::LAST_WORDS,
+    turns::Turns,
 };
 
 /// What every start needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Starter {
     pub ground: Arc<Ground>,
     pub around: Surroundings,
@@ -51,6 +53,18 @@ pub struct Starter {
     pub empty: Duration,
     pub documents: usize,
     pub pending: usize,
+    pub opener: Opener,
+}
+
+/// How a server's streams are opened.
+#[derive(Debug, Clone, Default)]
+pub enum Opener {
+    /// As its definition says: a process, or a socket.
+    #[default]
+    Real,
+    /// By a test, in memory.
+    #[cfg(test)]
+    Memory(super::tests::Memory),
 }
 
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
@@ -73,7 +87,7 @@ pub(super) async fn start(
     let restarts = globs("watch.restart", &entry.def.watch.restart)?;
     let stderr = Arc::new(StderrRing::default());
     let hint = || entry.def.install.hint.clone();
-    let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
+    let opening = open(&starter.opener, &launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
         Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted {
             reason,
@@ -88,10 +102,9 @@ pub(super) async fn start(
             });
         }
     };
-    let folder =
-        (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
+    let folder = named(root);
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
-    let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()], events.clone()));
+    let heard = Arc::new(Heard::new(entry.clone(), rule, settings, vec![folder.clone()], events.clone()));
     // The watcher's changes from here on are told: the server reads the project itself from now.
     let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };
@@ -157,7 +170,9 @@ pub(super) async fn start(
         agreed: AtomicBool::new(false),
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
-        gate: Semaphore::new((starter.pending * 3 / 4).max(1)),
+        turns: Turns::new(starter.pending * 3 / 4),
+        signs: Signs::default(),
+        folders: Folders::new(root),
     }))
 }
 
@@ -212,11 +227,20 @@ fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Shortfall> {
 
 /// Opens the streams of a server: its pipes, or a socket to it.
 async fn open(
+    opener: &Opener,
     launch: &Launch,
     stderr: &Arc<StderrRing>,
     starts: &AtomicU64,
     deadline: Instant,
 ) -> Result<(Streams, Option<Running>), String> {
+    match opener {
+        Opener::Real => {}
+        #[cfg(test)]
+        Opener::Memory(memory) => {
+            starts.fetch_add(1, Ordering::Relaxed);
+            return memory.open().map(|streams| (streams, None));
+        }
+    }
     let socket = match (launch.transport, &launch.address) {
         (Transport::Stdio, _) => None,
         (Transport::Tcp, Some(address)) => Some(loopback(address)?),

@@ -1,29 +1,29 @@
 //! What answers tool calls: it ties the binding, the ground and the pool together and hands each call to its tool.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use tokio::time::Instant;
+use tokio::{sync::broadcast, time::Instant};
 
 use crate::{
     binding::Bound,
     language::Overrides,
     registry::{self, Capability, Entry, Registry, Surroundings},
-    runtime::{ground::Ground, pool::Pool},
+    runtime::{event::Event, ground::Ground, pool::Pool},
 };
 
 use super::{
-    ToolCall, ToolId, Tools,
+    ToolCall, ToolId,
     ask::Ask,
     file::failure,
     languages::Present,
-    news::News,
     outcome::{Code, Failure, Outcome},
 };
 
 /// Kept back from `max_wait`, so that the answer itself is in time: a tenth of it, and no more than this.
 const SLACK: Duration = Duration::from_millis(300);
 
-/// Everything that tools work with.
+/// Everything that tools work with, of one generation: it never changes while a call uses it.
+#[derive(Clone)]
 pub struct Engine {
     pub(super) registry: Arc<Registry>,
     pub(super) bound: Bound,
@@ -32,9 +32,8 @@ pub struct Engine {
     pub(super) ground: Arc<Ground>,
     pub(super) languages: Arc<Overrides>,
     pub(super) limits: ToolLimits,
-    pub(super) present: Present,
+    pub(super) present: Arc<Present>,
     pub(super) load_errors: Vec<String>,
-    news: News,
 }
 
 /// The limits of answers.
@@ -63,10 +62,9 @@ impl Engine {
         languages: Overrides,
         limits: ToolLimits,
         load_errors: Vec<String>,
-    ) -> Arc<Self> {
+    ) -> Self {
         let ground = pool.ground().clone();
-        let news = News::of(&pool, &ground);
-        Arc::new(Self {
+        Self {
             registry,
             bound,
             around,
@@ -74,25 +72,59 @@ impl Engine {
             ground,
             languages: Arc::new(languages),
             limits,
-            present: Present::default(),
+            present: Arc::default(),
             load_errors,
-            news,
-        })
+        }
+    }
+
+    /// The same with other definitions and limits: what is kept from call to call stays.
+    pub fn with(
+        &self,
+        registry: Arc<Registry>,
+        bound: Bound,
+        languages: Overrides,
+        limits: ToolLimits,
+        load_errors: Vec<String>,
+    ) -> Self {
+        let (languages, present) = (Arc::new(languages), Arc::default());
+        Self { registry, bound, languages, present, limits, load_errors, ..self.clone() }
+    }
+
+    /// The same with other things that are wrong with what was read.
+    pub fn with_problems(&self, load_errors: Vec<String>) -> Self {
+        Self { load_errors, ..self.clone() }
+    }
+
+    /// What is wrong with what was read.
+    pub fn problems(&self) -> &[String] {
+        &self.load_errors
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// What happens to servers from now on.
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.pool.events()
+    }
+
+    /// Whether any definition declares a capability, or declares none, or its server has registered it while it ran.
+    fn may(&self, capability: Capability) -> bool {
+        let learned = |entry: &Arc<Entry>| self.pool.has_learned(&entry.name, capability);
+        self.bound.may(capability) || self.bound.entries().iter().any(learned)
     }
 
     /// The tools that the bound definitions can serve: those declared, or all where a definition declares nothing.
     pub fn offered(&self) -> Vec<ToolId> {
         ToolId::ALL
             .into_iter()
-            .filter(|tool| {
-                self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.bound.may(capability))
-            })
+            .filter(|tool| self.limits.allows(*tool) && tool.capability().is_none_or(|capability| self.may(capability)))
             .collect()
-    }
-
-    /// Stops every server.
-    pub async fn shutdown(&self) {
-        self.pool.shutdown().await;
     }
 
     /// Whether a definition's program is there.
@@ -106,7 +138,7 @@ impl Engine {
         self.registry.display_name(entry)
     }
 
-    async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
+    pub(super) async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
         let deadline = Instant::now() + (call.caller.max_wait - SLACK.min(call.caller.max_wait / 10));
         let ask = Ask { engine: self, tool: call.tool, caller: &call.caller, progress: &call.progress, deadline };
         let arguments = &call.arguments;
@@ -127,15 +159,5 @@ impl Engine {
             ToolId::Types => super::types::run(&ask, arguments).await,
             ToolId::Status => super::status::run(&ask, arguments).await,
         }
-    }
-}
-
-impl Tools for Engine {
-    fn call(self: Arc<Self>, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>> {
-        Box::pin(async move { self.dispatch(&call).await })
-    }
-
-    fn news(&self) -> News {
-        self.news.clone()
     }
 }

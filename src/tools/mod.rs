@@ -21,7 +21,9 @@ pub mod outcome;
 mod places;
 pub mod progress;
 mod references;
+mod routing;
 mod search;
+pub mod service;
 mod short;
 mod signature;
 mod status;
@@ -55,6 +57,11 @@ pub trait Tools: Send + Sync + 'static {
 
     /// When answers may have changed.
     fn news(&self) -> News;
+
+    /// A caller is gone: what is kept for it is forgotten.
+    fn forget(&self, caller: u64) {
+        let _ = caller;
+    }
 }
 
 /// An answer of another kind than the question's: a defect of langport's own.
