@@ -123,6 +123,12 @@ impl Handler {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.tools.forget(self.connection);
+    }
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         self.0.config.clone()

@@ -244,9 +244,10 @@ impl Pool {
 
     /// A caller is gone: servers that nobody else has asked are stopped.
     pub fn forget(&self, caller: u64) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         for instance in self.all() {
             if instance.leave(caller) && instance.is_running() {
-                tokio::spawn(async move { instance.stop("the last one who asked it is gone").await });
+                runtime.spawn(async move { instance.stop("the last one who asked it is gone").await });
             }
         }
     }

@@ -225,7 +225,7 @@ pub enum Shortfall {
         hint: Option<String>,
     },
     /// It is left alone until then, or until something changes.
-    #[error("it stopped {times} times within {} ({reason})", span(*.within))]
+    #[error("it stopped {} within {} ({reason})", often(*.times), span(*.within))]
     Broken {
         times: usize,
         within: Duration,
@@ -265,6 +265,11 @@ pub enum Shortfall {
     Moved,
     #[error("more files changed at once than could be told to it")]
     Outrun,
+}
+
+/// A number of times as people say it.
+fn often(number: usize) -> String {
+    if number == 1 { "once".into() } else { format!("{number} times") }
 }
 
 /// A time as people say it.

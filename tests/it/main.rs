@@ -28,11 +28,13 @@ mod freshness;
 mod hostile;
 mod install;
 mod lifecycle;
+mod lives;
 mod mcp;
 mod output;
 mod positions;
 mod readme;
 mod real;
+mod reload;
 mod resources;
 mod routing;
 mod selftest;
@@ -69,6 +71,8 @@ fn main() {
         diagnostics::trials(),
         freshness::trials(),
         lifecycle::trials(),
+        lives::trials(),
+        reload::trials(),
         ending::trials(),
         routing::trials(),
         output::trials(),
