@@ -118,10 +118,13 @@ impl Readiness {
         self.rule.agree || self.joined
     }
 
-    /// The server has been given another folder: it is ready once the progress that this brings has ended.
+    /// The server has been given another folder. It is ready once it says so again, where its signal is a state that it
+    /// tells each time (rust-analyzer); else once the progress that this brings has ended.
     pub fn joined(&mut self, now: Instant) {
-        self.joined = true;
+        let tells_again = self.rule.notification.as_ref().is_some_and(|(_, field)| field.is_some());
+        self.joined = !tells_again;
         self.ready = false;
+        self.signalled = false;
         self.worked = false;
         self.since = now;
     }
@@ -299,6 +302,15 @@ mod tests {
         assert!(matches!(r.standing(at(t, 3000)), Standing::Loading { .. }));
         r.ended("a");
         assert_eq!(r.standing(at(t, 3001)), Standing::Ready);
+
+        let notification = Some(("status".into(), Some("quiet".into())));
+        let mut r = Readiness::new(Rule { notification, ..Rule::default() }, t);
+        r.notified("status", &serde_json::json!({"quiet": true}), t);
+        assert_eq!(r.standing(t), Standing::Ready);
+        r.joined(at(t, 1000));
+        assert!(matches!(r.standing(at(t, 9000)), Standing::Loading { .. }));
+        r.notified("status", &serde_json::json!({"quiet": true}), at(t, 9000));
+        assert_eq!(r.standing(at(t, 9001)), Standing::Ready);
     }
 
     #[test]
