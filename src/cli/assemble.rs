@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-use super::reload::Reloader;
+use super::reload::{Mark, Reloader};
 
 /// Flags that every command takes which starts servers.
 #[derive(Debug, Default, clap::Args)]
@@ -105,6 +105,7 @@ impl Flagged {
         let env = Env::current();
         let dirs = Dirs::from_env(&env)?;
         let flags = self.flags()?;
+        let read = Mark::of(&dirs);
         let Loaded { settings, problems } = config::load(&dirs, &env, &flags)?;
         let (registry, load_errors) = Registry::load(&dirs);
         let mut left_out: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -127,7 +128,7 @@ impl Flagged {
         let limits = tool_limits(&settings);
         let engine = Service::new(Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out));
         let mcp = mcp_settings(&settings, &engine);
-        Reloader::start((dirs, env, flags), &settings, &engine, mcp.changes.clone());
+        Reloader::start((dirs, env, flags), read, &settings, &engine, mcp.changes.clone());
         Ok(Langport { engine, mcp })
     }
 }

@@ -44,17 +44,29 @@ pub(super) struct Reloader {
     dirs: Dirs,
     env: Env,
     flags: Flags,
-    service: Arc<Service>,
+    service: Weak<Service>,
     changes: ListChanges,
     /// One reload after the other.
     turn: tokio::sync::Mutex<()>,
     seen: Mutex<Seen>,
 }
 
-struct Seen {
-    /// Of the files' identities, and of what they contain.
+/// A state of the files: one number of their identities, one of what they contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
     stat: u64,
     content: u64,
+}
+
+impl Mark {
+    /// The state now, to be taken before the files are read: what is written meanwhile is seen the next time.
+    pub(super) fn of(dirs: &Dirs) -> Self {
+        Self { stat: stat(dirs), content: content(dirs) }
+    }
+}
+
+struct Seen {
+    read: Mark,
     /// As langport began: some of it cannot change while it runs.
     began: Settings,
     settings: Settings,
@@ -66,28 +78,27 @@ impl Reloader {
     /// Follows from now on what `settings` were read from. Must be called inside a tokio runtime; ends with the service.
     pub(super) fn start(
         (dirs, env, flags): (Dirs, Env, Flags),
+        read: Mark,
         settings: &Settings,
         service: &Arc<Service>,
         changes: ListChanges,
     ) {
-        let (stat, content) = (stat(&dirs), content(&dirs));
         let seen = Seen {
-            stat,
-            content,
+            read,
             began: settings.clone(),
             settings: settings.clone(),
             installed: install::all_installed(&dirs).into_iter().collect(),
             offered: service.offered(),
         };
         let (turn, seen) = (tokio::sync::Mutex::default(), Mutex::new(seen));
-        let reloader = Arc::new(Self { dirs, env, flags, service: service.clone(), changes, turn, seen });
+        let reloader = Arc::new(Self { dirs, env, flags, service: Arc::downgrade(service), changes, turn, seen });
         service.refreshed_by(reloader.clone());
         tokio::spawn(follow(Arc::downgrade(&reloader), service.current().events()));
     }
 
     /// Reads anew where something has changed.
     async fn look(&self) {
-        if stat(&self.dirs) == self.seen().stat {
+        if stat(&self.dirs) == self.seen().read.stat {
             return;
         }
         let _turn = self.turn.lock().await;
@@ -95,20 +106,15 @@ impl Reloader {
         while written_just_now(&self.dirs) && Instant::now() < end {
             sleep(WHOLE).await;
         }
-        // Before the contents: what is written meanwhile is seen the next time.
-        let (stat, content) = (stat(&self.dirs), content(&self.dirs));
-        let changed = {
-            let mut seen = self.seen();
-            seen.stat = stat;
-            std::mem::replace(&mut seen.content, content) != content
-        };
-        if changed {
-            self.reload();
+        let now = Mark::of(&self.dirs);
+        let before = std::mem::replace(&mut self.seen().read, now);
+        if let Some(service) = self.service.upgrade().filter(|_| before.content != now.content) {
+            self.reload(&service);
         }
     }
 
-    fn reload(&self) {
-        let now = self.service.current();
+    fn reload(&self, service: &Service) {
+        let now = service.current();
         let (registry, errors) = now.registry().reload(&self.dirs);
         let mut problems: Vec<String> = Vec::new();
         let settings = self.settings(&mut problems);
@@ -123,7 +129,7 @@ impl Reloader {
                 now.pool().reload(&registry, change, assemble::pool_limits(&settings));
                 let generation = registry.generation();
                 let limits = assemble::tool_limits(&settings);
-                self.service.swap(now.with(registry, bound, languages, limits, problems.clone()));
+                service.swap(now.with(registry, bound, languages, limits, problems.clone()));
                 self.seen().settings = settings;
                 tracing::info!(generation, "definitions and settings were read anew");
             }
@@ -134,10 +140,10 @@ impl Reloader {
         for problem in &problems {
             tracing::warn!("{problem}");
         }
-        if self.service.current().problems() != problems {
-            self.service.swap(self.service.current().with_problems(problems));
+        if service.current().problems() != problems {
+            service.swap(service.current().with_problems(problems));
         }
-        self.tell_tools();
+        self.tell_tools(service);
     }
 
     /// The settings as they are written now; those from before where that is faulty.
@@ -157,18 +163,18 @@ impl Reloader {
     }
 
     /// Ends the servers of what was installed anew.
-    fn look_at_installed(&self) {
+    fn look_at_installed(&self, service: &Service) {
         let now: BTreeMap<_, _> = install::all_installed(&self.dirs).into_iter().collect();
         let before = std::mem::replace(&mut self.seen().installed, now.clone());
         for (name, _) in now.iter().filter(|(name, installed)| before.get(*name) != Some(*installed)) {
             tracing::info!(%name, "another version was installed");
-            self.service.current().pool().renew(name);
+            service.current().pool().renew(name);
         }
     }
 
     /// Tells clients where other tools can be served than before.
-    fn tell_tools(&self) {
-        let offered = self.service.offered();
+    fn tell_tools(&self, service: &Service) {
+        let offered = service.offered();
         if std::mem::replace(&mut self.seen().offered, offered.clone()) != offered {
             self.changes.changed();
         }
@@ -197,11 +203,12 @@ async fn follow(reloader: Weak<Reloader>, mut events: tokio::sync::broadcast::Re
             },
         };
         let Some(reloader) = reloader.upgrade() else { return };
+        let Some(service) = reloader.service.upgrade() else { return };
         if learned {
-            reloader.tell_tools();
+            reloader.tell_tools(&service);
         } else {
             reloader.look().await;
-            reloader.look_at_installed();
+            reloader.look_at_installed(&service);
         }
     }
 }

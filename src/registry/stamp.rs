@@ -24,7 +24,7 @@ pub fn stamp(entry: &Entry, root: &Path, around: &Surroundings) -> u64 {
         let told = |it: &Metadata| !it.is_dir();
         // The link itself, too: rustup and npm put another one in its place.
         std::fs::symlink_metadata(path).ok().filter(told).map(|it| files::identity(&it)).hash(&mut hasher);
-        std::fs::metadata(path).ok().filter(|it| it.is_file()).map(|it| files::identity(&it)).hash(&mut hasher);
+        std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| files::identity(&it)).hash(&mut hasher);
     };
     candidates(entry, around).iter().for_each(|path| look(path));
     manifests(entry, root).iter().for_each(|path| look(path));

@@ -146,7 +146,8 @@ impl Pool {
         let (mut share, mut again) = (true, true);
         loop {
             let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
-            let (instance, _claim) = self.with_room(&entry, root, share).await?;
+            let room = self.with_room(&entry, root, share);
+            let (instance, _claim) = timeout(question.left(), room).await.map_err(|_| Shortfall::Busy)??;
             match instance.ask(caller, &self.ground, root, question).await {
                 // It serves other folders, and cannot take this one.
                 Err(Shortfall::Alone) if share => share = false,

@@ -53,12 +53,12 @@ pub struct Starter {
     pub empty: Duration,
     pub documents: usize,
     pub pending: usize,
-    pub opener: Opener,
+    pub(crate) opener: Opener,
 }
 
 /// How a server's streams are opened.
 #[derive(Debug, Clone, Default)]
-pub enum Opener {
+pub(crate) enum Opener {
     /// As its definition says: a process, or a socket.
     #[default]
     Real,

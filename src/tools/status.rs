@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     protocol::WireStats,
-    registry::{self, Entry, Role, Transport},
+    registry::{self, Capability, Entry, Role, Transport},
     runtime::{
         instance::{Instance, State},
         probe,
@@ -215,7 +215,7 @@ fn running(session: &Session, line: &mut StatusLine) {
     facts.push(fact("documents", session.open_documents().to_string()));
     facts.push(fact("messages", format!("{sent} sent, {received} received, {pending} pending, {dropped} dropped")));
     let able = probe::capabilities(&session.heard.record().effective);
-    facts.push(fact("can", able.into_iter().map(|capability| capability.word()).collect::<Vec<_>>().join(", ")));
+    facts.push(fact("can", able.into_iter().map(Capability::word).collect::<Vec<_>>().join(", ")));
     if let Standing::Loading { progress: Some(progress), .. } = session.heard.standing() {
         line.output.push(progress);
     }

@@ -61,11 +61,11 @@ impl Memory {
     pub(crate) fn of(lives: impl IntoIterator<Item = Life>) -> Self {
         let memory = Self::default();
         memory.0.lock().unwrap().lives = lives.into_iter().collect();
-        memory.says(json!({}))
+        memory.says(&json!({}))
     }
 
     /// Capabilities beside hover and documents.
-    pub(crate) fn says(self, more: Value) -> Self {
+    pub(crate) fn says(self, more: &Value) -> Self {
         let mut all = json!({"hoverProvider": true, "textDocumentSync": {"openClose": true, "change": 1}});
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.0.lock().unwrap().capabilities = all;
@@ -209,7 +209,6 @@ impl Machine {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test's own program")]
 pub(crate) fn executable(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();

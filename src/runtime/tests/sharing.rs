@@ -16,7 +16,7 @@ fn takes_folders() -> serde_json::Value {
 
 #[tokio::test(start_paused = true)]
 async fn d2_5_roots_share_a_process_and_come_and_go() {
-    let machine = Machine::new(Memory::of([Life::Healthy]).says(takes_folders()), 4);
+    let machine = Machine::new(Memory::of([Life::Healthy]).says(&takes_folders()), 4);
     let entry = machine.entry(SHARE);
     for root in ["one", "two", "three", "one", "two"] {
         machine.hover(1, &entry, root).await.unwrap();
@@ -40,7 +40,7 @@ async fn d2_5_roots_share_a_process_and_come_and_go() {
 #[tokio::test(start_paused = true)]
 async fn d2_5_who_cannot_share_gets_a_process_of_its_own() {
     for (capabilities, more) in [(takes_folders(), ""), (json!({}), SHARE)] {
-        let machine = Machine::new(Memory::of([Life::Healthy]).says(capabilities), 4);
+        let machine = Machine::new(Memory::of([Life::Healthy]).says(&capabilities), 4);
         let entry = machine.entry(more);
         for root in ["one", "two", "one"] {
             machine.hover(1, &entry, root).await.unwrap();
@@ -53,7 +53,7 @@ async fn d2_5_who_cannot_share_gets_a_process_of_its_own() {
 /// Folders belong to one life: a new one has its root, and gets the others when they are asked for.
 #[tokio::test(start_paused = true)]
 async fn after_a_new_start_folders_are_told_again() {
-    let machine = Machine::new(Memory::of([Life::Healthy]).says(takes_folders()), 4);
+    let machine = Machine::new(Memory::of([Life::Healthy]).says(&takes_folders()), 4);
     let entry = machine.entry(SHARE);
     machine.hover(1, &entry, "one").await.unwrap();
     machine.hover(1, &entry, "two").await.unwrap();

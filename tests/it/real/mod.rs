@@ -5,6 +5,7 @@
 mod clients;
 mod definitions;
 mod flask;
+mod folders;
 mod inspector;
 mod life;
 mod names;
@@ -55,6 +56,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         inspector::trials(),
         clients::trials(),
         definitions::trials(),
+        folders::trials(),
         truth::trials(),
     ]
     .into_iter()
