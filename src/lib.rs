@@ -33,6 +33,8 @@
 //!   beginning of an answer's line.
 //! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
 //!   await. Starting is lazy and done once, however many ask.
+//! - A call works with the definitions and settings of one generation, from its beginning to its end; nothing that a server
+//!   of an older one still says counts. What fails is tried again, ever less often, and never given up for good.
 //! - Code never branches on a server's name: what is special about one stands in its definition.
 //! - Only [`sys`] spawns, kills, writes files and reads the environment. Every server runs under a watchdog that ends all
 //!   of its descendants, also when langport is killed.

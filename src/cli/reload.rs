@@ -1,6 +1,6 @@
 //! Reads definitions, settings and what is installed anew when their files have changed, by what they contain. What is
 //! faulty keeps what was there before it, and is told. Calls look before they begin, at little more than the time of a
-//! few stats; besides, it is looked once a second.
+//! few stats; besides, it is looked every two seconds.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::{
     binding::{Binding, Bound},
-    config::{self, Flags, Loaded, Settings},
+    config::{self, Flags, Loaded, Permission, Settings},
     mcp::ListChanges,
     registry::{ScopedName, install},
     runtime::event::Event,
@@ -34,10 +34,13 @@ use crate::{
 use super::assemble;
 
 /// How often it is looked without a call.
-const EVERY: Duration = Duration::from_secs(1);
+const EVERY: Duration = Duration::from_secs(2);
 /// A file that was written less than this ago may not be whole yet; how long that is waited for in all.
 const WHOLE: Duration = Duration::from_millis(60);
 const PATIENCE: Duration = Duration::from_millis(600);
+
+/// What is said of settings that cannot be used any more.
+const STAYS: &str = " (until this is mended what was set before stays, and nothing is written)";
 
 /// What has been read, and how to read it again.
 pub(super) struct Reloader {
@@ -152,8 +155,10 @@ impl Reloader {
         match config::load(&self.dirs, &self.env, &self.flags) {
             Ok(Loaded { settings, problems }) => {
                 let faulty = problems.iter().any(|problem| Path::new(&problem.layer).is_absolute());
-                told.extend(problems.iter().map(ToString::to_string));
-                if faulty { kept() } else { settings }
+                let said = |problem: &config::ConfigError| problem.to_string().replace(config::LEFT_OUT, STAYS);
+                told.extend(problems.iter().map(said));
+                // Perhaps it was to forbid just that.
+                if faulty { Settings { permission: Permission::ReadOnly, ..kept() } } else { settings }
             }
             Err(error) => {
                 told.push(format!("{error} (what was set before stays)"));

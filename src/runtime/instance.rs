@@ -173,9 +173,16 @@ impl Instance {
         question: &Question,
     ) -> Result<Reply, Shortfall> {
         self.lock_callers().insert(caller);
-        let mut again = true;
+        let (mut again, mut renewed) = (true, false);
         loop {
-            let session = self.session(question.left()).await?;
+            let session = match self.session(question.left()).await {
+                // Right after the old one: biome's finds a daemon that is about to go.
+                Err(Shortfall::NotStarted { .. }) if renewed => {
+                    renewed = false;
+                    continue;
+                }
+                other => other?,
+            };
             let _hold = session.hold();
             let Ok(_turn) = timeout(question.left(), session.turns.take(caller)).await else {
                 return Err(Shortfall::Busy);
@@ -193,7 +200,7 @@ impl Instance {
                     return Err(session.died());
                 }
                 Err(Shortfall::Outrun) if again => {
-                    again = false;
+                    (again, renewed) = (false, true);
                     // Of several callers that find this out, only the first one ends a session.
                     let _ = timeout(question.left(), self.retire(&session, OUTRUN)).await;
                 }

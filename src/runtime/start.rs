@@ -118,7 +118,7 @@ pub(super) async fn start(
     let result = match answer {
         Ok(response) => Effective::from_initialize(response.result())
             .map_err(|error| format!("its answer to initialize is no JSON: {error}")),
-        Err(error) => Err(handshake_failure(starter, error, process.as_ref()).await),
+        Err(error) => Err(handshake_failure(starter, &launch, error, process.as_ref()).await),
     };
     let result = match result {
         Ok(result) => result,
@@ -259,7 +259,8 @@ async fn open(
         cwd: launch.cwd.clone(),
         env: process::allowed_env(&[], &launch.env),
     };
-    let mut running = process::spawn(spawn).await.map_err(|error| error.to_string())?;
+    let mut running =
+        process::spawn(spawn).await.map_err(|error| format!("`{}`: {error}", launch.program.display()))?;
     starts.fetch_add(1, Ordering::Relaxed);
     if let Some(pipe) = running.take_stderr() {
         stderr.follow(pipe);
@@ -313,7 +314,12 @@ fn initialize(launch: &Launch, root: &Path, folder: &(String, String)) -> Value 
     params
 }
 
-async fn handshake_failure(starter: &Starter, error: RequestError, process: Option<&Running>) -> String {
+async fn handshake_failure(
+    starter: &Starter,
+    launch: &Launch,
+    error: RequestError,
+    process: Option<&Running>,
+) -> String {
     match error {
         RequestError::Timeout { .. } => slow(starter),
         RequestError::Closed(reason) => {
@@ -321,7 +327,7 @@ async fn handshake_failure(starter: &Starter, error: RequestError, process: Opti
                 Some(process) => process.ended(Duration::from_millis(500)).await,
                 None => None,
             };
-            exit.map_or_else(|| reason.to_string(), |exit| exit.to_string())
+            exit.map_or_else(|| reason.to_string(), |exit| format!("`{}` ended with {exit}", launch.program.display()))
         }
         other => format!("it refused initialize: {other}"),
     }

@@ -24,6 +24,7 @@ trials![
     d2_4_the_status_tells_why_a_file_goes_where,
     d2_5_forty_packages_keep_the_limit,
     d2_5_one_process_serves_them_all,
+    a_mute_server_is_started_anew_and_a_slow_one_left_alone,
     no_last_words_are_promised_where_there_are_none,
 ];
 
@@ -253,6 +254,30 @@ fn d2_5_one_process_serves_them_all() {
     assert_eq!(lp.log().starts(), 1);
     assert_eq!(lp.log().count("workspace/didChangeWorkspaceFolders"), 39);
     status(&lp).contains("folders: ").contains("35 more");
+}
+
+fn a_mute_server_is_started_anew_and_a_slow_one_left_alone() {
+    for mute in [true, false] {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let mut script =
+            Script::new().on("textDocument/hover", [Act::FirstStarts(1), Act::Stderr("thinking".into(), 1)]);
+        script.unknown_silent = mute;
+        let mut lp =
+            Langport::builder(&ws).server(Definition::new("fake", script)).config("request_timeout_ms = 300").start();
+        lp.tolerate();
+        for _ in 0..5 {
+            lp.hover(&at("a.py")).verdict_in(&["unanswered", "fresh"]);
+        }
+        if !mute {
+            lp.log().wait("$/langport/alive", 1);
+            assert_eq!(lp.log().starts(), 1, "it answers the cheap question");
+            continue;
+        }
+        let answer = eventually("a new one", || Some(lp.hover(&at("a.py"))).filter(|it| it.verdict() == "fresh"));
+        answer.contains("WORD alpha");
+        assert_eq!(lp.log().starts(), 2);
+        status(&lp).contains("answered nothing any more").contains("before that: thinking");
+    }
 }
 
 fn no_last_words_are_promised_where_there_are_none() {

@@ -6,6 +6,7 @@ use tokio::time::{Instant, sleep};
 
 use super::memory::{Life, Machine, Memory, executable};
 use crate::{
+    protocol::{Host, RefreshKind, Told},
     registry::Registry,
     runtime::{
         event::Event,
@@ -176,6 +177,9 @@ async fn x27_b13_another_definition_ends_its_server_and_no_other() {
     sleep(Duration::from_secs(6)).await;
     assert!(matches!(instance.state(), State::Ended), "{:?}", instance.state());
     assert!(matches!(instance.session(Duration::from_secs(1)).await, Err(Shortfall::Replaced)));
+    // Whatever still comes of the old one says nothing any more.
+    session.heard.told(Told::Refresh(RefreshKind::Diagnostics));
+    assert_eq!(session.heard.record().refreshes, 0);
 
     machine.pool.reload(&Registry::of([]), |_| {}, LIMITS);
     assert!(matches!(machine.hover(1, &old, "one").await, Err(Shortfall::Replaced)));
