@@ -163,7 +163,7 @@ fn share(def: &Definition, found: &mut Found) {
     let told = (&def.command, &def.args, &def.env, &def.initialization, &def.workspace_settings, &def.untrusted);
     let told = serde_json::to_string(&told).unwrap_or_default();
     if let Some(var) = ["${root", "${venv"].iter().find(|var| told.contains(**var)) {
-        found.add("share", format!("cannot be, since `{var}}}` is another one for each root"));
+        found.add("root.share", format!("cannot be, since `{var}}}` is another one for each root"));
     }
 }
 
