@@ -186,3 +186,28 @@ async fn x27_b13_another_definition_ends_its_server_and_no_other() {
     sleep(Duration::from_secs(6)).await;
     assert!(!machine.pool.runs(&new));
 }
+
+/// What nobody asks is stopped, however often, and that is no failure; what is in use is not.
+#[tokio::test(start_paused = true)]
+async fn per_03_what_nobody_asks_is_stopped() {
+    let machine = Machine::new(Memory::of([Life::Healthy]), 4);
+    let entry = machine.entry("");
+    let limits = PoolLimits { idle: Duration::from_secs(60), ..LIMITS };
+    machine.pool.reload(&Registry::of([(*entry).clone()]), |_| {}, limits);
+    for start in 1..=8 {
+        machine.hover(1, &entry, "one").await.unwrap();
+        assert_eq!(machine.memory.opened(), start);
+        sleep(Duration::from_secs(50)).await;
+        assert!(machine.pool.runs(&entry));
+        sleep(Duration::from_secs(20)).await;
+        let entered = machine.pool.all()[0].entered();
+        assert!(matches!(entered.state, State::Stopped), "{:?}", entered.state);
+        assert_eq!(entered.cause, "nobody has asked it for a while");
+    }
+    machine.hover(1, &entry, "one").await.unwrap();
+    let State::Running(session) = machine.pool.all()[0].state() else { panic!("it runs") };
+    let hold = session.hold();
+    sleep(Duration::from_secs(600)).await;
+    assert!(machine.pool.runs(&entry));
+    drop(hold);
+}
