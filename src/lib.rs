@@ -37,6 +37,8 @@
 //!   roots: files are reached through handles of the roots, following no link.
 //! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
 //!   await. Starting is lazy and done once, however many ask.
+//! - A call works with the definitions and settings of one generation, from its beginning to its end; nothing that a server
+//!   of an older one still says counts. What fails is tried again, ever less often, and never given up for good.
 //! - Code never branches on a server's name: what is special about one stands in its definition.
 //! - A change to files is computed by a planner, kept as a plan, and made by `lsp/apply` alone: whole or not at all, on
 //!   the very texts that it was computed for. An edit is read whole or refused, and what a server wants to change unasked

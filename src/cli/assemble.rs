@@ -20,12 +20,13 @@ use crate::{
         ground::Ground,
         instance::Budget,
         pool::{Pool, PoolLimits},
-        start::Starter,
+        start::{Opener, Starter},
     },
     sys::{dirs::Dirs, env::Env},
     tools::{
         ToolId,
         engine::{Confirm, Engine, ToolLimits},
+        service::Service,
     },
     workspace::{
         disk::Disk,
@@ -33,6 +34,8 @@ use crate::{
         watch::{Options, Watcher},
     },
 };
+
+use super::reload::{Mark, Reloader};
 
 /// Flags that every command takes which starts servers.
 #[derive(Debug, Default, clap::Args)]
@@ -59,13 +62,10 @@ pub(super) struct Flagged {
 
 /// Everything that answers.
 pub(super) struct Langport {
-    pub engine: Arc<Engine>,
+    pub engine: Arc<Service>,
     pub mcp: McpSettings,
 }
 
-/// Restarts of one server within [`WINDOW`].
-const RESTARTS: usize = 3;
-const WINDOW: Duration = Duration::from_secs(5 * 60);
 /// The whole shutdown of one server.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 /// Bytes of file texts that are kept.
@@ -110,7 +110,9 @@ impl Flagged {
     pub(super) fn assemble(&self) -> anyhow::Result<Langport> {
         let env = Env::current();
         let dirs = Dirs::from_env(&env)?;
-        let Loaded { settings, problems } = config::load(&dirs, &env, &self.flags()?)?;
+        let flags = self.flags()?;
+        let read = Mark::of(&dirs);
+        let Loaded { settings, problems } = config::load(&dirs, &env, &flags)?;
         let (registry, load_errors) = Registry::load(&dirs);
         let mut left_out: Vec<String> = problems.iter().map(ToString::to_string).collect();
         left_out.extend(load_errors.iter().map(ToString::to_string));
@@ -128,21 +130,13 @@ impl Flagged {
         let languages = bound.languages(&settings).context("filetypes")?;
         let ground = ground(roots, &settings);
         let changes = changes(&dirs.state, ground.as_ref(), &settings)?;
-        let around = Surroundings::of_process(dirs, folders);
+        let around = Surroundings::of_process(dirs.clone(), folders);
         let pool = pool(ground, around.clone(), &settings);
-        let limits = ToolLimits {
-            diagnostics_file: settings.diagnostics_file,
-            diagnostics_delivery: settings.diagnostics_delivery,
-            documents: settings.documents,
-            capabilities: settings.capabilities.clone(),
-            read_only: settings.permission == Permission::ReadOnly,
-            confirm: match settings.confirm {
-                config::Confirm::None => Confirm::None,
-                config::Confirm::Elicit => Confirm::Elicit,
-            },
-        };
+        let limits = tool_limits(&settings);
         let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out, changes);
+        let engine = Service::new(engine);
         let mcp = mcp_settings(&settings, &engine);
+        Reloader::start((dirs, env, flags), read, &settings, &engine, mcp.changes.clone());
         Ok(Langport { engine, mcp })
     }
 }
@@ -173,26 +167,65 @@ pub(super) fn ground(roots: Roots, settings: &Settings) -> Arc<Ground> {
 
 /// An empty pool with the limits of the settings. Must be called inside a tokio runtime.
 pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Settings) -> Arc<Pool> {
-    let ms = Duration::from_millis;
-    let starter = Starter {
+    let nothing = Duration::ZERO;
+    let mut starter = Starter {
         ground,
         around,
-        start_timeout: ms(settings.start_timeout_ms),
+        start_timeout: nothing,
         shutdown: SHUTDOWN,
-        request_timeout: ms(settings.request_timeout_ms),
-        settle: ms(settings.settle_ms),
-        empty: ms(settings.empty_ms),
-        documents: settings.documents,
-        pending: settings.pending,
+        request_timeout: nothing,
+        settle: nothing,
+        empty: nothing,
+        documents: 0,
+        pending: 0,
+        opener: Opener::default(),
     };
+    limit(&mut starter, settings);
+    Pool::new(starter, pool_limits(settings))
+}
+
+/// The limits of servers that are started from now on.
+pub(super) fn limit(starter: &mut Starter, settings: &Settings) {
+    let ms = Duration::from_millis;
+    starter.start_timeout = ms(settings.start_timeout_ms);
+    starter.request_timeout = ms(settings.request_timeout_ms);
+    starter.settle = ms(settings.settle_ms);
+    starter.empty = ms(settings.empty_ms);
+    starter.documents = settings.documents;
+    starter.pending = settings.pending;
+}
+
+/// The limits of all servers together.
+pub(super) fn pool_limits(settings: &Settings) -> PoolLimits {
+    let ms = Duration::from_millis;
     // 0 means never.
     let idle =
         if settings.idle_stop_ms == 0 { Duration::from_secs(u64::from(u32::MAX)) } else { ms(settings.idle_stop_ms) };
-    let budget = Budget { restarts: RESTARTS, window: WINDOW };
-    Pool::new(starter, PoolLimits { instances: settings.instances, idle, budget })
+    let budget = Budget {
+        restarts: settings.restarts,
+        window: ms(settings.restart_window_ms),
+        first: ms(settings.backoff_ms),
+        longest: ms(settings.backoff_longest_ms.max(settings.backoff_ms)),
+    };
+    PoolLimits { instances: settings.instances, idle, budget }
 }
 
-fn mcp_settings(settings: &Settings, engine: &Arc<Engine>) -> McpSettings {
+/// The limits of answers.
+pub(super) fn tool_limits(settings: &Settings) -> ToolLimits {
+    ToolLimits {
+        diagnostics_file: settings.diagnostics_file,
+        diagnostics_delivery: settings.diagnostics_delivery,
+        documents: settings.documents,
+        capabilities: settings.capabilities.clone(),
+        read_only: settings.permission == Permission::ReadOnly,
+        confirm: match settings.confirm {
+            config::Confirm::None => Confirm::None,
+            config::Confirm::Elicit => Confirm::Elicit,
+        },
+    }
+}
+
+fn mcp_settings(settings: &Settings, engine: &Arc<Service>) -> McpSettings {
     let offering = engine.clone();
     let offered: Arc<dyn Fn() -> Vec<ToolId> + Send + Sync> = Arc::new(move || offering.offered());
     McpSettings {

@@ -9,6 +9,7 @@ pub mod out;
 pub mod outdated;
 mod progress;
 mod project;
+mod reload;
 mod serve;
 pub mod show;
 mod try_project;

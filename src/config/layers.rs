@@ -55,6 +55,9 @@ pub struct Loaded {
     pub problems: Vec<ConfigError>,
 }
 
+/// What is said of a file that cannot be used.
+pub const LEFT_OUT: &str = " (until this is mended the file is left out and nothing is written)";
+
 /// Variables of langport's that are no settings.
 const NOT_SETTINGS: &[&str] = &["CONFIG_DIR", "STATE_DIR", "DATA_DIR", "LOG"];
 const PREFIX: &str = "LANGPORT_";
@@ -82,7 +85,7 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
             Err(error) if managed => return Err(error),
             Err(mut error) => {
                 // Nobody can know whether it forbade to write: so nothing is written until it can be read.
-                error.what += " (until this is mended the file is left out and nothing is written)";
+                error.what += LEFT_OUT;
                 problems.push(error);
                 figment = figment.merge(("permission", Permission::ReadOnly));
             }

@@ -8,5 +8,5 @@ mod settings;
 pub(crate) mod text;
 
 pub use capability::{Capability, UnknownCapability};
-pub use layers::{ConfigError, Flags, Loaded, load};
+pub use layers::{ConfigError, Flags, LEFT_OUT, Loaded, load};
 pub use settings::{Confirm, Output, Permission, Settings, ToolNames};

@@ -28,6 +28,15 @@ pub struct Settings {
     pub pending: usize,
     /// A server that nobody asks for this long is stopped; 0: never.
     pub idle_stop_ms: u64,
+    /// How often a server that fails is started again within `restart_window_ms`; after that it is tried once, after a pause
+    /// that doubles from `backoff_ms` to `backoff_longest_ms`, and at once when its program or a manifest changes.
+    pub restarts: usize,
+    /// The time in which restarts count; one that has run for so long has held.
+    pub restart_window_ms: u64,
+    /// The first pause of a server that keeps failing.
+    pub backoff_ms: u64,
+    /// The longest of these pauses.
+    pub backoff_longest_ms: u64,
     /// Quiet after a list of problems before it counts as complete.
     pub settle_ms: u64,
     /// The same after an empty list.
@@ -115,6 +124,10 @@ impl Default for Settings {
             document_bytes: 5 << 20,
             pending: 64,
             idle_stop_ms: 600_000,
+            restarts: 3,
+            restart_window_ms: 300_000,
+            backoff_ms: 1_000,
+            backoff_longest_ms: 300_000,
             settle_ms: 150,
             empty_ms: 500,
             barrier_ms: 200,
@@ -140,7 +153,7 @@ impl Settings {
     /// The first key whose value is out of bounds, with what is wrong about it.
     pub(super) fn out_of_bounds(&self) -> Option<(&'static str, String)> {
         const MINUTE: u64 = 60_000;
-        let numbers: [(&'static str, u64, RangeInclusive<u64>); 15] = [
+        let numbers: [(&'static str, u64, RangeInclusive<u64>); 19] = [
             ("max_wait_ms", self.max_wait_ms, 100..=60 * MINUTE),
             ("start_timeout_ms", self.start_timeout_ms, 100..=60 * MINUTE),
             ("request_timeout_ms", self.request_timeout_ms, 100..=60 * MINUTE),
@@ -149,6 +162,10 @@ impl Settings {
             ("document_bytes", self.document_bytes, 1024..=64 << 20),
             ("pending", self.pending as u64, 1..=1024),
             ("idle_stop_ms", self.idle_stop_ms, 0..=7 * 24 * 60 * MINUTE),
+            ("restarts", self.restarts as u64, 0..=100),
+            ("restart_window_ms", self.restart_window_ms, 1_000..=24 * 60 * MINUTE),
+            ("backoff_ms", self.backoff_ms, 1..=60 * MINUTE),
+            ("backoff_longest_ms", self.backoff_longest_ms, 1..=24 * 60 * MINUTE),
             ("settle_ms", self.settle_ms, 0..=MINUTE),
             ("empty_ms", self.empty_ms, 0..=MINUTE),
             ("barrier_ms", self.barrier_ms, 1..=MINUTE),

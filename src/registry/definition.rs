@@ -42,7 +42,7 @@ pub struct Definition {
     /// Whole file names that the built-in table does not know; they are in the first of `languages`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub filenames: Vec<String>,
-    /// What it can do, and no more than that; left out, the server says it itself.
+    /// What it can do, and no more than that, unless it registers more while it runs; left out, the server says it itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub capabilities: Option<Vec<Capability>>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -169,6 +169,10 @@ pub struct Root {
     pub markers: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: RootMode,
+    /// Its texts are the same for every root and one process can serve several folders: where the server says that it takes
+    /// them, further roots are given to the process that runs.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub share: bool,
     /// Markers that keep the server away, where they are at the root that was found or nearer to the file.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exclude: Vec<String>,

@@ -72,7 +72,7 @@ impl Surroundings {
     }
 
     /// The folders of PATH as they stand there.
-    fn path_dirs(&self) -> Vec<PathBuf> {
+    pub(super) fn path_dirs(&self) -> Vec<PathBuf> {
         std::env::split_paths(self.vars.get("PATH").unwrap_or_default()).collect()
     }
 

@@ -81,6 +81,30 @@ pub(super) fn load(dirs: &Dirs) -> (Vec<Arc<Entry>>, Vec<LoadError>) {
     (entries, errors)
 }
 
+/// Puts definitions back in their place whose file is faulty now, or in a folder that cannot be read now.
+pub(super) fn keep(before: &[Arc<Entry>], entries: &mut Vec<Arc<Entry>>, errors: &mut [LoadError]) {
+    for old in before {
+        let Source::File(file) = &old.source else { continue };
+        let taken = |now: &Arc<Entry>| now.name == old.name || now.source == old.source;
+        if entries.iter().any(taken) {
+            continue;
+        }
+        let mut faults = errors.iter_mut().filter(|error| file.starts_with(&error.source_file)).peekable();
+        if faults.peek().is_none() {
+            continue;
+        }
+        for fault in faults {
+            fault.what += &format!(" (`{}` stays as it was)", old.name);
+        }
+        let after = |now: &Arc<Entry>| match &now.source {
+            Source::File(path) => path > file,
+            Source::Builtin(_) => true,
+        };
+        let place = entries.iter().position(after).unwrap_or(entries.len());
+        entries.insert(place, old.clone());
+    }
+}
+
 /// The `*.toml` of a folder by name; a folder that is not there holds none.
 fn files(folder: &Path, errors: &mut Vec<LoadError>) -> Vec<PathBuf> {
     let mut fail =

@@ -12,6 +12,7 @@ mod recipe;
 mod root;
 pub mod schema;
 mod settings;
+mod stamp;
 mod validate;
 mod venv;
 
@@ -28,6 +29,7 @@ pub use name::{DEFAULT_NAMESPACES, NameError, ScopedName};
 pub use recipe::{Plan, Recipe, Step};
 pub use root::root_of;
 pub use settings::ServerSettings;
+pub use stamp::stamp;
 
 pub use crate::config::{Capability, UnknownCapability};
 use crate::{config::nearest, sys::dirs::Dirs};
@@ -98,6 +100,21 @@ impl Entry {
         self.def.capabilities.as_ref().is_none_or(|declared| declared.contains(&capability))
     }
 
+    /// Whether a server of this definition runs as one of the other does: names, descriptions, and what decides which
+    /// files it gets need no new start.
+    pub fn runs_alike(&self, other: &Self) -> bool {
+        let running = |entry: &Self| {
+            let mut def = entry.def.clone();
+            def.description.clear();
+            def.group = None;
+            def.role = Role::default();
+            def.root = Root { share: def.root.share, ..Root::default() };
+            def.install = Install { hint: def.install.hint, ..Install::default() };
+            (def, entry.scope)
+        };
+        running(self) == running(other)
+    }
+
     /// The command of langport that installs it, where there is one; else what a person has to do.
     pub fn install_hint(&self) -> Option<String> {
         match Recipe::of(&self.def.install) {
@@ -121,9 +138,10 @@ impl Registry {
         (Self { generation: 1, entries }, errors)
     }
 
-    /// The next generation, read anew.
+    /// The next generation, read anew. What is faulty now and was not before stays as it was.
     pub fn reload(&self, dirs: &Dirs) -> (Self, Vec<LoadError>) {
-        let (entries, errors) = load::load(dirs);
+        let (mut entries, mut errors) = load::load(dirs);
+        load::keep(&self.entries, &mut entries, &mut errors);
         (Self { generation: self.generation + 1, entries }, errors)
     }
 

@@ -88,6 +88,7 @@ mod tests {
             mode,
             exclude: owned(exclude),
             dependencies: Vec::new(),
+            share: false,
         }
     }
 

@@ -118,3 +118,52 @@ fn each_reload_is_a_new_generation() {
     let (next, _) = registry.reload(&dirs(temp.path()));
     assert_eq!((registry.generation(), next.generation()), (1, 2));
 }
+
+#[test]
+fn what_is_faulty_stays_as_it_was_in_its_place_and_what_is_gone_goes() {
+    let definition = |name: &str| format!("name = \"{name}\"\ncommand = \"x\"\nlanguages = [\"go\"]\n");
+    let [a, b, c] = ["a", "b", "c"].map(definition);
+    let (first, _, temp) = registry(&[("a.toml", &a), ("b.toml", &b), ("c.toml", &c)]);
+    let folder = dirs(temp.path()).config.join("servers.d");
+    crate::sys::files::atomic_write(&folder.join("b.toml"), b"name = ").unwrap();
+    crate::sys::files::atomic_write(&folder.join("d.toml"), b"name = ").unwrap();
+    crate::sys::files::remove(&folder.join("c.toml")).unwrap();
+    let (second, errors) = first.reload(&dirs(temp.path()));
+    assert_eq!(names(&second)[..2], ["local/a", "local/b"]);
+    assert!(second.get("local/c").is_none());
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert!(errors[0].contains("b.toml:1") && errors[0].contains("`local/b` stays as it was"), "{errors:?}");
+    assert!(errors[1].contains("d.toml:1") && !errors[1].contains("stays"), "{errors:?}");
+    // As long as it is faulty, it stays; another one may take its name meanwhile.
+    crate::sys::files::atomic_write(&folder.join("d.toml"), b.as_bytes()).unwrap();
+    let (third, _) = second.reload(&dirs(temp.path()));
+    assert_eq!(names(&third)[..2], ["local/a", "local/b"]);
+    assert_eq!(third.all()[1].source, Source::File(folder.join("d.toml")));
+}
+
+#[test]
+fn what_a_running_server_does_not_hear_of_needs_no_new_start() {
+    let entry = |more: &str| {
+        let def = toml::from_str(&format!("name = \"a/x\"\ncommand = \"x\"\nlanguages = [\"go\"]\n{more}")).unwrap();
+        Entry { def, name: "a/x".parse().unwrap(), source: Source::Builtin("x"), scope: Scope::User }
+    };
+    let old = entry("");
+    for alike in [
+        "description = \"d\"",
+        "group = \"g\"",
+        "role = \"linter\"",
+        "[root]\nmarkers = [[\"a\"]]",
+        "[install]\nnpm = \"x@1\"",
+    ] {
+        assert!(entry(alike).runs_alike(&old), "{alike}");
+    }
+    for other in [
+        "args = [\"-v\"]",
+        "[env]\nA = \"1\"",
+        "[initialization]\na = 1",
+        "[ready]\ngrace_ms = 1",
+        "[root]\nshare = true",
+    ] {
+        assert!(!entry(other).runs_alike(&old), "{other}");
+    }
+}

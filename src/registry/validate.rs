@@ -44,6 +44,7 @@ pub(super) fn issues(def: &Definition, scope: Scope) -> Vec<Issue> {
         tree(field, table, &mut found);
     }
     root(def, &mut found);
+    share(def, &mut found);
     ready(def, &mut found);
     install(def, &mut found);
     found.0
@@ -151,6 +152,18 @@ fn tree(field: &str, table: &Map<String, Value>, found: &mut Found) {
     }
     if let Err(conflict) = settings::nest(table) {
         found.add(field, conflict.to_string());
+    }
+}
+
+/// What is the same for all roots can be told to one process.
+fn share(def: &Definition, found: &mut Found) {
+    if !def.root.share {
+        return;
+    }
+    let told = (&def.command, &def.args, &def.env, &def.initialization, &def.workspace_settings, &def.untrusted);
+    let told = serde_json::to_string(&told).unwrap_or_default();
+    if let Some(var) = ["${root", "${venv"].iter().find(|var| told.contains(**var)) {
+        found.add("root.share", format!("cannot be, since `{var}}}` is another one for each root"));
     }
 }
 

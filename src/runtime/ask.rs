@@ -15,6 +15,7 @@ use crate::protocol::{
     types::{EditStep, WorkspaceEdit},
     uri::path_to_uri,
 };
+use crate::registry::Capability;
 
 use super::{
     ground::Ground,
@@ -91,7 +92,8 @@ impl Session {
     /// Whether the server can answer, once it has said all that it can do.
     async fn supports(&self, question: &Question) -> Result<(), Shortfall> {
         let capability = question.query.capability();
-        if self.entry.def.capabilities.as_ref().is_some_and(|listed| !listed.contains(&capability)) {
+        let listed = self.entry.def.capabilities.as_ref();
+        if listed.is_some_and(|listed| !listed.contains(&capability)) && !self.learnt(capability, question).await {
             return Err(Shortfall::Unsupported(question.query.wants()));
         }
         // Problems are pushed where they cannot be pulled, and who tells of a whole project is seen where it is asked.
@@ -109,6 +111,16 @@ impl Session {
             self.wait_news(&mut news, end).await;
         }
         if self.offers(question) { Ok(()) } else { Err(Shortfall::Unsupported(question.query.wants())) }
+    }
+
+    /// Whether the server has registered something that its definition does not list.
+    async fn learnt(&self, capability: Capability, question: &Question) -> bool {
+        let known = || self.heard.record().learned.contains(&capability);
+        if known() {
+            return true;
+        }
+        self.wait_ready(question.left() / 2).await;
+        known()
     }
 
     fn offers(&self, question: &Question) -> bool {

@@ -1,31 +1,55 @@
 //! What happens below and is told to those above: a closed list, broadcast to whoever subscribes.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use tokio::sync::broadcast;
+
+use super::state::{InstanceId, Phase};
+use crate::registry::{Capability, ScopedName};
 
 /// Something that happened to an instance, or that it said unasked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A server pushed a list of a file's problems, or, without a file, asks to be asked anew about all.
     Problems { file: Option<PathBuf> },
-    /// An instance entered a state; `name` is the definition's scoped name.
-    State { name: String, root: PathBuf, state: String, cause: String },
+    /// An instance of the definition of this name entered a state.
+    State { instance: InstanceId, name: ScopedName, root: PathBuf, phase: Phase, cause: String },
+    /// A server has registered something, while it ran, that its definition does not list.
+    Learned { name: ScopedName, capability: Capability },
 }
 
 /// Where events go: the pool's own channel. Nobody need listen.
 #[derive(Debug, Clone)]
-pub struct Events(broadcast::Sender<Event>);
+pub struct Events(broadcast::Sender<Event>, Arc<Mutex<Learned>>);
+
+/// What servers have registered beyond what their definitions list: it stays known when they have gone.
+type Learned = BTreeSet<(String, Capability)>;
 
 impl Events {
     /// A channel in which a slow subscriber may be `behind` events late before it loses some, and is told so.
     pub fn new(behind: usize) -> Self {
-        Self(broadcast::Sender::new(behind))
+        Self(broadcast::Sender::new(behind), Arc::default())
     }
 
     /// Tells whoever listens.
     pub fn tell(&self, event: Event) {
+        if let Event::Learned { name, capability } = &event {
+            self.learned().insert((name.to_string(), *capability));
+        }
         let _ = self.0.send(event);
+    }
+
+    /// Whether a server of the definition of this name has registered this, although it is not listed.
+    pub fn has_learned(&self, name: &ScopedName, capability: Capability) -> bool {
+        self.learned().contains(&(name.to_string(), capability))
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What happens from now on.

@@ -2,21 +2,28 @@
 //! read by whoever waits; each change moves a tick on.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde_json::Value;
 use tokio::{sync::watch, time::Instant};
 
-use crate::protocol::{
-    Effective, Host, ProgressValue, RefreshKind, Told,
-    types::{FileRef, Published},
+use crate::{
+    protocol::{
+        Effective, Host, ProgressValue, RefreshKind, Registration, Told,
+        types::{FileRef, Published},
+    },
+    registry::{Capability, Entry},
 };
 
 use super::{
     event::{Event, Events},
+    probe::methods,
     readiness::{Readiness, Rule, Standing},
     store::{Pushed, Sent, Store},
 };
@@ -30,9 +37,13 @@ pub struct Heard {
     record: Mutex<Record>,
     tick: watch::Sender<u64>,
     settings: Settings,
-    folders: Vec<(String, String)>,
+    /// The folders that the server serves: address and name. Never empty.
+    folders: Mutex<Vec<(String, String)>>,
     events: Events,
     edits: super::held::Desk,
+    entry: Arc<Entry>,
+    /// Its time is over: nothing that it still says counts.
+    mute: AtomicBool,
 }
 
 /// How `workspace/configuration` and custom requests are answered.
@@ -66,13 +77,21 @@ pub struct Record {
     pub elsewhere_at: Option<Instant>,
     /// Last log and show messages: untrusted.
     pub log: VecDeque<String>,
+    /// What the server has registered beyond what its definition lists.
+    pub learned: BTreeSet<Capability>,
     /// Pushed lists that were found current, and for which version and epoch.
     pub verified: HashMap<PathBuf, (i32, u64)>,
 }
 
 impl Heard {
     /// An empty record.
-    pub fn new(rule: Rule, settings: Settings, folders: Vec<(String, String)>, events: Events) -> Self {
+    pub fn new(
+        entry: Arc<Entry>,
+        rule: Rule,
+        settings: Settings,
+        folders: Vec<(String, String)>,
+        events: Events,
+    ) -> Self {
         let record = Record {
             effective: Effective::default(),
             readiness: Readiness::new(rule, Instant::now()),
@@ -85,21 +104,28 @@ impl Heard {
             refreshed_at: None,
             elsewhere_at: None,
             log: VecDeque::new(),
+            learned: BTreeSet::new(),
             verified: HashMap::new(),
         };
-        Self {
-            record: Mutex::new(record),
-            tick: watch::Sender::new(0),
-            settings,
-            folders,
-            events,
-            edits: super::held::Desk::default(),
-        }
+        let (record, folders) = (Mutex::new(record), Mutex::new(folders));
+        let edits = super::held::Desk::default();
+        let mute = AtomicBool::new(false);
+        Self { record, tick: watch::Sender::new(0), settings, folders, events, edits, entry, mute }
     }
 
     /// The record; never held across an await.
     pub fn record(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on nothing that the server says counts: another one may have taken its place.
+    pub(super) fn mute(&self) {
+        self.mute.store(true, Ordering::Release);
+    }
+
+    /// The folders that the server serves have changed.
+    pub(super) fn set_folders(&self, folders: Vec<(String, String)>) {
+        *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
     /// Wakes whoever waits for news.
@@ -173,8 +199,20 @@ impl Record {
     }
 }
 
+/// What is registered here that a definition does not list. One that lists nothing can do anything.
+fn beyond(entry: &Entry, registrations: &[Registration]) -> Vec<Capability> {
+    let Some(declared) = &entry.def.capabilities else { return Vec::new() };
+    let registered = |capability: &Capability| {
+        methods(*capability).iter().any(|method| registrations.iter().any(|new| new.method == method.name()))
+    };
+    Capability::ALL.iter().copied().filter(|it| !declared.contains(it) && registered(it)).collect()
+}
+
 impl Host for Heard {
     fn told(&self, what: Told) {
+        if self.mute.load(Ordering::Acquire) {
+            return;
+        }
         let now = Instant::now();
         let event = match &what {
             Told::Published(Published { file: FileRef::Path(path), .. }) => {
@@ -183,6 +221,7 @@ impl Host for Heard {
             Told::Refresh(RefreshKind::Diagnostics) => Some(Event::Problems { file: None }),
             _ => None,
         };
+        let mut learned = Vec::new();
         {
             let mut record = self.record();
             match what {
@@ -212,7 +251,11 @@ impl Host for Heard {
                         record.readiness.refreshed();
                     }
                 }
-                Told::Registered(registrations) => record.effective.register(registrations),
+                Told::Registered(registrations) => {
+                    let new = beyond(&self.entry, &registrations);
+                    learned.extend(new.into_iter().filter(|capability| record.learned.insert(*capability)));
+                    record.effective.register(registrations);
+                }
                 Told::Unregistered(gone) => {
                     record.effective.unregister(gone.iter().map(|(id, method)| (id.as_str(), method.as_str())));
                 }
@@ -223,6 +266,9 @@ impl Host for Heard {
         if let Some(event) = event {
             self.events.tell(event);
         }
+        for capability in learned {
+            self.events.tell(Event::Learned { name: self.entry.name.clone(), capability });
+        }
     }
 
     fn configuration(&self, section: Option<&str>, _scope: Option<&str>) -> Value {
@@ -230,7 +276,7 @@ impl Host for Heard {
     }
 
     fn folders(&self) -> Vec<(String, String)> {
-        self.folders.clone()
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn reply(&self, method: &str, _params: &Value) -> Option<Value> {

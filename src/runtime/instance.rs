@@ -1,88 +1,109 @@
-//! One definition for one root: an actor that alone starts, restarts and stops its server process. Starting is lazy and
-//! single-flight; a dead server is started again on the next call, within a budget.
+//! One definition for one root, as others see it: a handle to the actor that alone starts, restarts and stops its server
+//! process. Starting is lazy and single-flight; a dead server is started again on the next call, within a budget.
 
 use std::{
-    collections::VecDeque,
-    path::PathBuf,
+    collections::BTreeSet,
+    path::{Path, PathBuf},
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::registry::Entry;
 
-pub use super::state::{Budget, State};
 use super::{
-    event::{Event, Events},
+    actor::{Actor, Command},
+    event::Events,
     ground::Ground,
+    pool::Common,
     query::{Question, Reply, Shortfall},
     session::Session,
-    start::{Starter, start},
-    stop::stop,
+    state::Entered,
 };
-
-enum Command {
-    Ensure(oneshot::Sender<Result<Arc<Session>, Shortfall>>),
-    Stop(oneshot::Sender<()>),
-    /// Stop, forget all failures.
-    Reset(oneshot::Sender<()>),
-    /// Stop the session of this number, if it still runs: it is not to be used any more.
-    Retire(u64, &'static str, oneshot::Sender<()>),
-}
+pub use super::{
+    breaker::Budget,
+    state::{InstanceId, Phase, State},
+};
 
 /// A handle to the actor.
 #[derive(Debug)]
 pub struct Instance {
+    pub id: InstanceId,
     pub entry: Arc<Entry>,
     pub root: PathBuf,
     commands: mpsc::Sender<Command>,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<Entered>,
     starts: Arc<AtomicU64>,
+    /// Callers that have asked it and are still there.
+    callers: Mutex<BTreeSet<u64>>,
+    /// Calls that are about to start it.
+    claims: AtomicUsize,
 }
 
 /// Why sessions are not used any more.
 const OUTRUN: &str = "more had changed than it could be told";
 pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
+static INSTANCES: AtomicU64 = AtomicU64::new(1);
 
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
 
+/// Why a session is not used any more.
+
+/// How often it is looked whether the calls that use a session are over.
+const DRAINING: Duration = Duration::from_millis(20);
+
 impl Instance {
     /// Starts the actor; no process yet.
-    pub fn spawn(entry: Arc<Entry>, root: PathBuf, starter: Arc<Starter>, budget: Budget, events: Events) -> Arc<Self> {
+    pub(super) fn spawn(entry: Arc<Entry>, root: PathBuf, common: Arc<Common>, events: Events) -> Arc<Self> {
+        let id = InstanceId(INSTANCES.fetch_add(1, Ordering::Relaxed));
         let (commands, inbox) = mpsc::channel(COMMANDS);
-        let (state, seen) = watch::channel(State::Stopped);
         let starts = Arc::new(AtomicU64::new(0));
-        let actor = Actor {
-            entry: entry.clone(),
-            root: root.clone(),
-            starter,
-            budget,
-            events,
-            state,
-            starts: starts.clone(),
-            attempts: VecDeque::new(),
-            last_failure: None,
-        };
+        let (actor, state) = Actor::new(id, entry.clone(), root.clone(), common, events, starts.clone());
         tokio::spawn(actor.run(inbox));
-        Arc::new(Self { entry, root, commands, state: seen, starts })
+        let (callers, claims) = (Mutex::default(), AtomicUsize::new(0));
+        Arc::new(Self { id, entry, root, commands, state, starts, callers, claims })
     }
 
     /// The state now.
     pub fn state(&self) -> State {
+        self.state.borrow().state.clone()
+    }
+
+    /// The state now, with when and why it was entered.
+    pub fn entered(&self) -> Entered {
         self.state.borrow().clone()
+    }
+
+    /// What went wrong with it last, and when.
+    pub fn last_failure(&self) -> Option<(Shortfall, Instant)> {
+        self.state.borrow().failed.clone()
     }
 
     /// Whether its process runs and can be asked.
     pub fn is_running(&self) -> bool {
-        matches!(&*self.state.borrow(), State::Running(session) if !session.wire.is_closed())
+        matches!(&self.state.borrow().state, State::Running(session) if !session.wire.is_closed())
+    }
+
+    /// Whether another root may be served by the same process: what runs has said so, of what does not it is not known.
+    pub(super) fn may_share(&self) -> bool {
+        match &self.state.borrow().state {
+            State::Running(session) => session.takes_folders(),
+            State::Ended => false,
+            _ => true,
+        }
+    }
+
+    /// Whether it has a process, or a call is about to start one.
+    pub(super) fn takes_room(&self) -> bool {
+        self.state.borrow().state.is_live() || self.claims.load(Ordering::Relaxed) > 0
     }
 
     /// How often its process was started.
@@ -90,30 +111,54 @@ impl Instance {
         self.starts.load(Ordering::Relaxed)
     }
 
+    /// How many callers have asked it and are still there.
+    pub fn callers(&self) -> usize {
+        self.lock_callers().len()
+    }
+
+    /// Puts a caller on the list.
+    pub(super) fn expect(&self, caller: u64) {
+        self.lock_callers().insert(caller);
+    }
+
+    /// Takes a caller off the list; true when it was the last one.
+    pub(super) fn leave(&self, caller: u64) -> bool {
+        let mut callers = self.lock_callers();
+        callers.remove(&caller) && callers.is_empty()
+    }
+
+    fn lock_callers(&self) -> std::sync::MutexGuard<'_, BTreeSet<u64>> {
+        self.callers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call is about to start it: until the guard is dropped it counts as one that has a process.
+    pub(super) fn claim(self: &Arc<Self>) -> Claim {
+        self.claims.fetch_add(1, Ordering::Relaxed);
+        Claim(self.clone())
+    }
+
     /// A live session, started if need be; waits no longer than `longest` (the start itself goes on).
     ///
     /// # Errors
     /// `Starting` when the time is over first, else why there is none.
     pub async fn session(&self, longest: Duration) -> Result<Arc<Session>, Shortfall> {
-        if self.is_running()
-            && let State::Running(session) = &*self.state.borrow()
+        if let State::Running(session) = &self.state.borrow().state
+            && !session.wire.is_closed()
         {
             return Ok(session.clone());
         }
         let asked = Instant::now();
         let (answer, ready) = oneshot::channel();
-        if self.commands.try_send(Command::Ensure(answer)).is_err() {
-            return Err(Shortfall::Busy);
+        match self.commands.try_send(Command::Ensure(answer)) {
+            Ok(()) => {}
+            Err(mpsc::error::TrySendError::Full(_)) => return Err(Shortfall::Busy),
+            Err(mpsc::error::TrySendError::Closed(_)) => return Err(Shortfall::Replaced),
         }
         match timeout(longest, ready).await {
             Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(Shortfall::NotStarted {
-                reason: "langport is shutting down".into(),
-                stderr: Vec::new(),
-                hint: None,
-            }),
+            Ok(Err(_)) => Err(Shortfall::Replaced),
             Err(_) => {
-                let since = match &*self.state.borrow() {
+                let since = match &self.state.borrow().state {
                     State::Starting { since } => *since,
                     _ => asked,
                 };
@@ -122,26 +167,47 @@ impl Instance {
         }
     }
 
-    /// Asks; a server that dies meanwhile is started again and asked once more.
+    /// Asks for a caller about something below a root; where a server dies meanwhile it is started again, and a question
+    /// that does nothing but read is asked once more.
     ///
     /// # Errors
     /// With the reason why there is no answer.
-    pub async fn ask(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
-        let mut again = true;
+    pub async fn ask(
+        &self,
+        caller: u64,
+        ground: &Ground,
+        root: &Path,
+        question: &Question,
+    ) -> Result<Reply, Shortfall> {
+        self.expect(caller);
+        let (mut again, mut renewed) = (true, false);
         loop {
-            let session = self.session(question.left()).await?;
+            let session = match self.session(question.left()).await {
+                // Right after the old one: biome's finds a daemon that is about to go.
+                Err(Shortfall::NotStarted { .. }) if renewed => {
+                    renewed = false;
+                    continue;
+                }
+                other => other?,
+            };
             let _hold = session.hold();
-            let Ok(Ok(_turn)) = timeout(question.left(), session.gate.acquire()).await else {
+            let Ok(_turn) = timeout(question.left(), session.turns.take(caller)).await else {
                 return Err(Shortfall::Busy);
             };
-            match session.ask(ground, question).await {
-                Err(Shortfall::Died { .. }) if again && !question.left().is_zero() => again = false,
+            session.join(root)?;
+            let asked = Instant::now();
+            let result = session.ask(ground, question).await;
+            session.note(&result, asked.elapsed());
+            match result {
+                Err(Shortfall::Died { .. }) if again && question.query.repeatable() && !question.left().is_zero() => {
+                    again = false;
+                }
                 Err(Shortfall::Died { .. }) => {
                     session.settle_death().await;
                     return Err(session.died());
                 }
                 Err(Shortfall::Outrun) if again => {
-                    again = false;
+                    (again, renewed) = (false, true);
                     // Of several callers that find this out, only the first one ends a session.
                     let _ = timeout(question.left(), self.retire(&session, OUTRUN)).await;
                 }
@@ -149,9 +215,36 @@ impl Instance {
                     let _ = timeout(question.left(), self.retire(&session, HOMELESS)).await;
                     return Err(gone);
                 }
-                other => return other,
+                Err(shortfall) => {
+                    if let Some(silence) = session.silence() {
+                        self.suspect(session.clone(), silence);
+                    }
+                    return Err(shortfall);
+                }
+                reply => return reply,
             }
         }
+    }
+
+    /// Asks a server that has let several questions go unanswered a cheap one; where it says nothing at all to that
+    /// either, it is ended, so that the next call starts it anew.
+    fn suspect(&self, session: Arc<Session>, unanswered: u32) {
+        if !session.begin_probe() {
+            return;
+        }
+        let commands = self.commands.clone();
+        tokio::spawn(async move {
+            let alive = session.shows_life().await;
+            session.end_probe();
+            if alive {
+                return;
+            }
+            let reason = format!("it answered nothing any more: {unanswered} questions, and then a cheap one");
+            let (done, wait) = oneshot::channel();
+            if commands.send(Command::Mute(session.number, reason, done)).await.is_ok() {
+                let _ = wait.await;
+            }
+        });
     }
 
     /// Stops a session that is not to be used any more, if it still runs.
@@ -160,13 +253,26 @@ impl Instance {
     }
 
     /// Stops the process, if any, politely and then by force.
-    pub async fn stop(&self) {
-        self.tell(Command::Stop).await;
+    pub async fn stop(&self, cause: &'static str) {
+        self.tell(|done| Command::Stop(cause, done)).await;
     }
 
     /// Stops the process and forgets its failures, so that the next call starts it afresh.
     pub async fn reset(&self) {
         self.tell(Command::Reset).await;
+    }
+
+    /// Ends it for good, once the calls that use it are over, or `longest` is.
+    pub(super) async fn end(&self, cause: &'static str, longest: Duration) {
+        let end = Instant::now() + longest;
+        while let State::Running(session) = self.state()
+            && session.is_held()
+            && !session.wire.is_closed()
+            && Instant::now() < end
+        {
+            sleep(DRAINING).await;
+        }
+        self.tell(|done| Command::End(cause, done)).await;
     }
 
     async fn tell(&self, command: impl FnOnce(oneshot::Sender<()>) -> Command) {
@@ -177,209 +283,12 @@ impl Instance {
     }
 }
 
-/// Owns the state; nothing else changes it.
-struct Actor {
-    entry: Arc<Entry>,
-    root: PathBuf,
-    starter: Arc<Starter>,
-    budget: Budget,
-    events: Events,
-    state: watch::Sender<State>,
-    starts: Arc<AtomicU64>,
-    /// When the process was started, within the budget's window.
-    attempts: VecDeque<Instant>,
-    last_failure: Option<Shortfall>,
-}
+/// See [`Instance::claim`].
+#[derive(Debug)]
+pub(super) struct Claim(Arc<Instance>);
 
-impl Actor {
-    async fn run(mut self, mut inbox: mpsc::Receiver<Command>) {
-        loop {
-            let session = match &*self.state.borrow() {
-                State::Running(session) => Some(session.clone()),
-                _ => None,
-            };
-            tokio::select! {
-                command = inbox.recv() => match command {
-                    None => break,
-                    Some(Command::Ensure(answer)) => {
-                        if !self.ensure(answer, &mut inbox).await {
-                            break;
-                        }
-                    }
-                    Some(Command::Stop(done)) => {
-                        self.halt("asked to stop").await;
-                        let _ = done.send(());
-                    }
-                    Some(Command::Reset(done)) => {
-                        self.halt("asked to restart").await;
-                        self.attempts.clear();
-                        self.last_failure = None;
-                        let _ = done.send(());
-                    }
-                    Some(Command::Retire(number, cause, done)) => {
-                        if session.as_ref().is_some_and(|session| session.number == number) {
-                            self.halt(cause).await;
-                            // No fault of the server's: it costs it nothing of its budget.
-                            self.attempts.pop_back();
-                        }
-                        let _ = done.send(());
-                    }
-                },
-                () = gone(session.as_deref()) => self.bury().await,
-            }
-        }
-        self.halt("langport is shutting down").await;
-    }
-
-    /// Answers with a running session, starting one if need be. Whoever asks meanwhile gets the same answer. False when
-    /// the handle is gone.
-    async fn ensure(
-        &mut self,
-        answer: oneshot::Sender<Result<Arc<Session>, Shortfall>>,
-        inbox: &mut mpsc::Receiver<Command>,
-    ) -> bool {
-        let running = match &*self.state.borrow() {
-            State::Running(session) if !session.wire.is_closed() => Some(session.clone()),
-            _ => None,
-        };
-        if let Some(session) = running {
-            let _ = answer.send(Ok(session));
-            return true;
-        }
-        if matches!(&*self.state.borrow(), State::Running(_)) {
-            self.bury().await;
-        }
-        if let Err(shortfall) = self.within_budget() {
-            self.enter(State::Broken(shortfall.clone()), "out of its restart budget");
-            let _ = answer.send(Err(shortfall));
-            return true;
-        }
-        self.enter(State::Starting { since: Instant::now() }, "asked for");
-        let mut waiting = vec![answer];
-        let mut stopping: Vec<oneshot::Sender<()>> = Vec::new();
-        let mut open = true;
-        let result = {
-            let starting = start(&self.starter, &self.entry, &self.root, &self.starts, &self.events);
-            tokio::pin!(starting);
-            loop {
-                tokio::select! {
-                    result = &mut starting => break result,
-                    command = inbox.recv(), if open => match command {
-                        Some(Command::Ensure(answer)) => waiting.push(answer),
-                        Some(Command::Stop(done) | Command::Reset(done)) => {
-                            stopping.push(done);
-                            break Err(Shortfall::NotStarted { reason: "it was stopped while it started".into(), stderr: Vec::new(), hint: None });
-                        }
-                        // The one to be retired is gone already: this start is its successor's.
-                        Some(Command::Retire(_, _, done)) => {
-                            let _ = done.send(());
-                        }
-                        None => {
-                            open = false;
-                            break Err(Shortfall::NotStarted { reason: "langport is shutting down".into(), stderr: Vec::new(), hint: None });
-                        }
-                    },
-                }
-            }
-        };
-        match &result {
-            Ok(session) => self.enter(State::Running(session.clone()), "started"),
-            Err(shortfall) => {
-                let cause = shortfall.to_string();
-                // What was never spawned costs nothing to look for again.
-                if matches!(
-                    shortfall,
-                    Shortfall::NotInstalled { .. }
-                        | Shortfall::Untrusted(_)
-                        | Shortfall::Definition(_)
-                        | Shortfall::Homeless(_)
-                ) || !stopping.is_empty()
-                {
-                    self.attempts.pop_back();
-                } else {
-                    self.last_failure = Some(shortfall.clone());
-                }
-                self.enter(if stopping.is_empty() { State::Failed(shortfall.clone()) } else { State::Stopped }, &cause);
-            }
-        }
-        for answer in waiting {
-            let _ = answer.send(result.clone());
-        }
-        for done in stopping {
-            let _ = done.send(());
-        }
-        open
-    }
-
-    /// Takes one start out of the budget: the first one, and `restarts` more within the window.
-    fn within_budget(&mut self) -> Result<(), Shortfall> {
-        let now = Instant::now();
-        while self.attempts.front().is_some_and(|at| now.duration_since(*at) > self.budget.window) {
-            self.attempts.pop_front();
-        }
-        if self.attempts.len() > self.budget.restarts {
-            let (reason, stderr) = match &self.last_failure {
-                Some(shortfall) => (shortfall.to_string(), shortfall.lines()),
-                None => ("for no known reason".into(), Vec::new()),
-            };
-            return Err(Shortfall::Broken {
-                times: self.attempts.len(),
-                minutes: self.budget.window.as_secs() / 60,
-                reason,
-                stderr,
-            });
-        }
-        self.attempts.push_back(now);
-        Ok(())
-    }
-
-    /// The process is gone without our doing.
-    async fn bury(&mut self) {
-        let session = match &*self.state.borrow() {
-            State::Running(session) => Some(session.clone()),
-            _ => None,
-        };
-        let Some(session) = session else { return };
-        // The exit status and the last of stderr arrive a moment after the pipe closes.
-        session.settle_death().await;
-        let shortfall = session.died();
-        stop(&session, Duration::ZERO).await;
-        self.last_failure = Some(shortfall.clone());
-        let cause = shortfall.to_string();
-        self.enter(State::Failed(shortfall), &cause);
-    }
-
-    async fn halt(&mut self, cause: &str) {
-        let session = match &*self.state.borrow() {
-            State::Running(session) => Some(session.clone()),
-            _ => None,
-        };
-        if let Some(session) = session {
-            stop(&session, self.starter.shutdown).await;
-        }
-        self.enter(State::Stopped, cause);
-    }
-
-    fn enter(&self, state: State, cause: &str) {
-        let word = state.word();
-        tracing::info!(server = %self.entry.name, root = %self.root.display(), state = word, cause, "server state");
-        self.state.send_replace(state);
-        let event = Event::State {
-            name: self.entry.name.to_string(),
-            root: self.root.clone(),
-            state: word.into(),
-            cause: cause.into(),
-        };
-        self.events.tell(event);
-    }
-}
-
-/// Ends when the session's connection does; never, without a session.
-async fn gone(session: Option<&Session>) {
-    match session {
-        Some(session) => {
-            session.wire.closed().await;
-        }
-        None => std::future::pending().await,
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.0.claims.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -2,13 +2,16 @@
 //! is [`query::Query`] → [`query::Answer`] with a verdict; what happens inside is told as [`event::Event`].
 
 mod actions;
+mod actor;
 mod ask;
 mod asked;
 mod backdated;
 mod background;
+mod breaker;
 mod diagnose;
 pub mod documents;
 pub mod event;
+mod folders;
 pub mod ground;
 pub mod heard;
 mod held;
@@ -23,6 +26,7 @@ mod propose;
 pub mod query;
 pub mod readiness;
 pub mod session;
+mod signs;
 pub mod start;
 pub mod state;
 pub mod stderr;
@@ -30,5 +34,8 @@ mod stop;
 pub mod store;
 mod survey;
 mod tell;
+#[cfg(test)]
+mod tests;
+mod turns;
 mod unasked;
 pub mod verdict;

@@ -1,24 +1,24 @@
-//! All instances of one langport: one for each definition and root, bounded in number, stopped when idle.
+//! All instances of one langport: one for each definition and root, or for several roots where they can share one; bounded
+//! in number, stopped when idle, replaced when their definition changes.
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak},
     time::Duration,
 };
 
 use futures::future::join_all;
-use indexmap::IndexMap;
 use tokio::{
     sync::{broadcast, watch},
     time::{Instant, sleep, timeout},
 };
 
-use crate::registry::Entry;
+use crate::registry::{Capability, Entry, Registry, ScopedName};
 
 use super::{
     event::{Event, Events},
     ground::Ground,
-    instance::{Budget, HOMELESS, Instance, State},
+    instance::{Budget, Claim, HOMELESS, Instance, State},
     query::{Question, Reply, Shortfall},
     session::Session,
     start::Starter,
@@ -27,8 +27,14 @@ use super::{
 /// Events that a slow subscriber may be behind.
 const EVENTS: usize = 256;
 
+/// How long calls may go on with a server whose definition has changed.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// How often it is looked for what can be stopped, at the most.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// How often folders are looked at of which nobody tells, and how long after somebody has told.
-const LOOK: Duration = Duration::from_secs(5);
+const FOLDERS: Duration = Duration::from_secs(5);
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// The limits of a pool.
@@ -41,13 +47,30 @@ pub struct PoolLimits {
     pub budget: Budget,
 }
 
+/// What every instance works with: another one after a reload.
+#[derive(Debug)]
+pub(super) struct Common(RwLock<(Arc<Starter>, PoolLimits)>);
+
+impl Common {
+    pub(super) fn starter(&self) -> Arc<Starter> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    pub(super) fn limits(&self) -> PoolLimits {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).1
+    }
+}
+
 /// All instances.
 #[derive(Debug)]
 pub struct Pool {
     ground: Arc<Ground>,
-    starter: Arc<Starter>,
-    limits: PoolLimits,
-    instances: Mutex<IndexMap<(String, PathBuf), Arc<Instance>>>,
+    common: Arc<Common>,
+    instances: Mutex<Vec<Arc<Instance>>>,
+    /// The definitions as they are now, once there has been a reload: a call that began before it ends with them.
+    current: Mutex<Option<Vec<Arc<Entry>>>>,
+    /// Whoever makes room does so alone.
+    room: tokio::sync::Mutex<()>,
     events: Events,
 }
 
@@ -56,12 +79,13 @@ impl Pool {
     pub fn new(starter: Starter, limits: PoolLimits) -> Arc<Self> {
         let pool = Arc::new(Self {
             ground: starter.ground.clone(),
-            starter: Arc::new(starter),
-            limits,
+            common: Arc::new(Common(RwLock::new((Arc::new(starter), limits)))),
             instances: Mutex::default(),
+            current: Mutex::default(),
+            room: tokio::sync::Mutex::default(),
             events: Events::new(EVENTS),
         });
-        tokio::spawn(reap(Arc::downgrade(&pool), limits.idle));
+        tokio::spawn(reap(Arc::downgrade(&pool)));
         tokio::spawn(dispose(Arc::downgrade(&pool), pool.ground.watcher.subscribe()));
         pool
     }
@@ -73,7 +97,7 @@ impl Pool {
 
     /// How long a start may take.
     pub(super) fn start_timeout(&self) -> Duration {
-        self.starter.start_timeout
+        self.common.starter().start_timeout
     }
 
     /// What happens from now on.
@@ -81,64 +105,110 @@ impl Pool {
         self.events.subscribe()
     }
 
+    /// Whether a server has registered this while it ran, although its definition does not list it.
+    pub fn has_learned(&self, name: &ScopedName, capability: Capability) -> bool {
+        self.events.has_learned(name, capability)
+    }
+
     /// The instance of a definition for a root; made if need be, not started.
     pub fn instance(&self, entry: &Arc<Entry>, root: &Path) -> Arc<Instance> {
+        self.find(entry, root, true)
+    }
+
+    fn find(&self, entry: &Arc<Entry>, root: &Path, share: bool) -> Arc<Instance> {
         let mut instances = self.lock();
-        instances
-            .entry((entry.name.to_string(), root.to_owned()))
-            .or_insert_with(|| {
-                Instance::spawn(
-                    entry.clone(),
-                    root.to_owned(),
-                    self.starter.clone(),
-                    self.limits.budget,
-                    self.events.clone(),
-                )
-            })
-            .clone()
+        let own = |it: &&Arc<Instance>| it.entry.name == entry.name && it.root == root;
+        let shared =
+            |it: &&Arc<Instance>| share && entry.def.root.share && it.entry.name == entry.name && it.may_share();
+        if let Some(known) = instances.iter().find(own).or_else(|| instances.iter().find(shared)) {
+            return known.clone();
+        }
+        let new = Instance::spawn(entry.clone(), root.to_owned(), self.common.clone(), self.events.clone());
+        instances.push(new.clone());
+        new
     }
 
     /// Whether any process of a definition runs now.
     pub fn runs(&self, entry: &Entry) -> bool {
-        self.lock().values().any(|instance| instance.entry.name == entry.name && instance.is_running())
+        self.lock().iter().any(|instance| instance.entry.name == entry.name && instance.is_running())
     }
 
     /// All instances, in the order in which they were first asked for.
     pub fn all(&self) -> Vec<Arc<Instance>> {
-        self.lock().values().cloned().collect()
+        self.lock().clone()
     }
 
-    /// Asks one definition's instance for one root.
+    /// Asks one definition's instance for one root, for a caller.
     ///
     /// # Errors
     /// With the reason why there is no answer.
-    pub async fn ask(&self, entry: &Arc<Entry>, root: &Path, question: &Question) -> Result<Reply, Shortfall> {
-        self.with_room(entry, root).await?.ask(&self.ground, question).await
+    pub async fn ask(
+        &self,
+        caller: u64,
+        entry: &Arc<Entry>,
+        root: &Path,
+        question: &Question,
+    ) -> Result<Reply, Shortfall> {
+        let (mut share, mut again) = (true, true);
+        loop {
+            let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
+            let room = self.with_room(&entry, root, share);
+            let (instance, _claim) = timeout(question.left(), room).await.map_err(|_| Shortfall::Busy)??;
+            match instance.ask(caller, &self.ground, root, question).await {
+                // It serves other folders, and cannot take this one.
+                Err(Shortfall::Alone) if share => share = false,
+                // Its definition has changed while it was asked.
+                Err(Shortfall::Replaced) if again && !question.left().is_zero() => again = false,
+                other => return other,
+            }
+        }
     }
 
     /// A live session of a definition for a root, started if need be.
     pub(super) async fn session(
         &self,
+        caller: u64,
         entry: &Arc<Entry>,
         root: &Path,
         longest: Duration,
     ) -> Result<Arc<Session>, Shortfall> {
-        self.with_room(entry, root).await?.session(longest).await
+        let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
+        let (instance, _claim) = self.with_room(&entry, root, true).await?;
+        instance.expect(caller);
+        let session = instance.session(longest).await?;
+        session.join(root)?;
+        Ok(session)
+    }
+
+    /// The definition as it is now; none where it has been taken away.
+    fn newest(&self, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
+        match &*self.current.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(current) => current.iter().find(|now| now.name == entry.name).cloned(),
+            None => Some(entry.clone()),
+        }
     }
 
     /// The instance, where there is room for its process.
-    async fn with_room(&self, entry: &Arc<Entry>, root: &Path) -> Result<Arc<Instance>, Shortfall> {
-        let instance = self.instance(entry, root);
-        if !matches!(instance.state(), State::Running(_) | State::Starting { .. }) {
-            self.make_room().await?;
+    async fn with_room(
+        &self,
+        entry: &Arc<Entry>,
+        root: &Path,
+        share: bool,
+    ) -> Result<(Arc<Instance>, Option<Claim>), Shortfall> {
+        let instance = self.find(entry, root, share);
+        if matches!(instance.state(), State::Running(_) | State::Starting { .. }) {
+            return Ok((instance, None));
         }
-        Ok(instance)
+        let _alone = self.room.lock().await;
+        let claim = instance.claim();
+        self.make_room(&instance).await?;
+        Ok((instance, Some(claim)))
     }
 
     /// Starts a server without asking it anything; failures show in its state.
     pub fn warm(&self, entry: &Arc<Entry>, root: &Path) {
         let instance = self.instance(entry, root);
-        let longest = self.starter.start_timeout;
+        let longest = self.start_timeout();
         tokio::spawn(async move { instance.session(longest).await.map(|_| ()) });
     }
 
@@ -172,53 +242,93 @@ impl Pool {
         self.all().into_iter().filter_map(session).collect()
     }
 
-    /// Stops the least recently used server that nobody waits for, where the limit is reached.
-    async fn make_room(&self) -> Result<(), Shortfall> {
-        let limit = self.limits.instances;
-        let mut running = Vec::new();
-        let mut busy = 0;
-        for instance in self.all() {
-            match instance.state() {
-                State::Running(session) if !session.is_held() => running.push((session.last_used(), instance)),
-                State::Running(_) | State::Starting { .. } => busy += 1,
-                State::Stopped | State::Failed(_) | State::Broken(_) => {}
+    /// Stops the least recently used server that nobody waits for, where the limit is reached without `newcomer`.
+    async fn make_room(&self, newcomer: &Arc<Instance>) -> Result<(), Shortfall> {
+        let limit = self.common.limits().instances;
+        let mut idle = Vec::new();
+        let mut taken = 0;
+        for instance in self.all().into_iter().filter(|it| !Arc::ptr_eq(it, newcomer)) {
+            taken += usize::from(instance.takes_room());
+            if let State::Running(session) = instance.state()
+                && !session.is_held()
+            {
+                idle.push((session.last_used(), instance));
             }
         }
-        if running.len() + busy < limit {
-            return Ok(());
+        idle.sort_by_key(|(used, _)| *used);
+        // More than one where the limit has been lowered.
+        let mut surplus = (taken + 1).saturating_sub(limit);
+        for (_, instance) in idle.into_iter().take(surplus) {
+            instance.stop("another server needed its place").await;
+            surplus -= 1;
         }
-        let oldest = running.into_iter().min_by_key(|(used, _)| *used);
-        let (_, instance) = oldest.ok_or(Shortfall::PoolFull { limit })?;
-        instance.stop().await;
-        Ok(())
+        if surplus > 0 { Err(Shortfall::PoolFull { limit }) } else { Ok(()) }
+    }
+
+    /// Goes on with other definitions and limits. Instances whose definition is what it was stay as they are; the others
+    /// are ended once the calls that use them are over, and nothing that they still say counts.
+    pub fn reload(self: &Arc<Self>, registry: &Registry, change: impl FnOnce(&mut Starter), limits: PoolLimits) {
+        {
+            let mut common = self.common.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut starter = Starter::clone(&common.0);
+            change(&mut starter);
+            *common = (Arc::new(starter), limits);
+        }
+        let current = registry.all().to_vec();
+        let gone = |it: &Arc<Instance>| match current.iter().find(|entry| entry.name == it.entry.name) {
+            None => Some("its definition was taken away"),
+            Some(entry) => (!entry.runs_alike(&it.entry)).then_some("its definition has changed"),
+        };
+        let ending: Vec<_> =
+            self.lock().extract_if(.., |it| gone(it).is_some()).filter_map(|it| Some((gone(&it)?, it))).collect();
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(current);
+        for (cause, instance) in ending {
+            tokio::spawn(async move { instance.end(cause, DRAIN).await });
+        }
+    }
+
+    /// Ends the servers of a definition that was installed anew: the next call starts what is there now.
+    pub fn renew(self: &Arc<Self>, name: &ScopedName) {
+        let ending: Vec<_> = self.lock().extract_if(.., |it| it.entry.name == *name).collect();
+        for instance in ending {
+            tokio::spawn(async move { instance.end("another version was installed", DRAIN).await });
+        }
+    }
+
+    /// A caller is gone: servers that nobody else has asked are stopped.
+    pub fn forget(&self, caller: u64) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        for instance in self.all() {
+            if instance.leave(caller) && instance.is_running() {
+                runtime.spawn(async move { instance.stop("the last one who asked it is gone").await });
+            }
+        }
     }
 
     /// Stops every server, all at once.
     pub async fn shutdown(&self) {
-        let instances: Vec<_> = self.lock().drain(..).map(|(_, instance)| instance).collect();
-        let stopping = instances.iter().map(|instance| instance.stop());
+        let instances: Vec<_> = self.lock().drain(..).collect();
+        let stopping = instances.iter().map(|instance| instance.end("langport is shutting down", Duration::ZERO));
         // The ladder is bounded itself; what hangs beyond it dies with the process.
-        let _ = timeout(self.starter.shutdown + Duration::from_millis(500), join_all(stopping)).await;
+        let _ = timeout(self.common.starter().shutdown + Duration::from_millis(500), join_all(stopping)).await;
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, IndexMap<(String, PathBuf), Arc<Instance>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Instance>>> {
         self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Stops servers that have not been asked anything for `idle`.
-async fn reap(pool: Weak<Pool>, idle: Duration) {
-    let mut every = tokio::time::interval((idle / 4).max(Duration::from_millis(100)));
+/// Stops servers that have not been asked anything for as long as the limits say.
+async fn reap(pool: Weak<Pool>) {
     loop {
-        every.tick().await;
+        let Some(idle) = pool.upgrade().map(|pool| pool.common.limits().idle) else { return };
+        sleep((idle / 4).clamp(Duration::from_millis(100), LOOK)).await;
         let Some(pool) = pool.upgrade() else { return };
         for instance in pool.all() {
-            if let State::Running(session) = instance.state()
-                && !session.is_held()
-                && Instant::now().duration_since(session.last_used()) >= idle
-            {
-                tracing::info!(server = %instance.entry.name, "idle: stopping it");
-                instance.stop().await;
+            let State::Running(session) = instance.state() else { continue };
+            session.part_with_vanished();
+            if !session.is_held() && Instant::now().duration_since(session.last_used()) >= idle {
+                instance.stop("nobody has asked it for a while").await;
             }
         }
     }
@@ -227,7 +337,7 @@ async fn reap(pool: Weak<Pool>, idle: Duration) {
 /// Stops servers whose folder is gone, soon after it went; where nobody tells of that, within a moment.
 async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
     loop {
-        let told = timeout(LOOK, news.changed()).await;
+        let told = timeout(FOLDERS, news.changed()).await;
         // Many changes at once are looked at once.
         sleep(MOMENT).await;
         let Some(pool) = pool.upgrade() else { return };
@@ -240,7 +350,7 @@ async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
         });
         join_all(disposed).await;
         // What has no folder has no place in the list, either.
-        pool.lock().retain(|_, instance| instance.is_running() || instance.root.is_dir());
+        pool.lock().retain(|instance| instance.is_running() || instance.root.is_dir());
         if told.is_ok_and(|told| told.is_err()) {
             return;
         }

@@ -56,7 +56,7 @@ impl Pool {
         let hold = session.hold();
         let seen = look(&session).await;
         drop(hold);
-        instance.stop().await;
+        instance.stop("it was only looked at").await;
         seen
     }
 }
@@ -91,7 +91,7 @@ async fn look(session: &Session) -> Result<Probe, Shortfall> {
 
 /// The words for what a server offers. Whether one pushes problems is never declared: those that are told of open files
 /// do.
-fn capabilities(effective: &Effective) -> Vec<Capability> {
+pub fn capabilities(effective: &Effective) -> Vec<Capability> {
     let offers = |capability: &Capability| {
         methods(*capability).iter().any(|method| effective.offers(*method))
             || (*capability == Capability::Diagnostics && effective.sync("", Path::new("")).open_close)
@@ -100,7 +100,7 @@ fn capabilities(effective: &Effective) -> Vec<Capability> {
 }
 
 /// The requests that make up a capability.
-fn methods(capability: Capability) -> &'static [Method] {
+pub(super) fn methods(capability: Capability) -> &'static [Method] {
     match capability {
         Capability::Diagnostics => &[Method::Diagnostic],
         Capability::Hover => &[Method::Hover],

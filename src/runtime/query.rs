@@ -211,6 +211,28 @@ impl Query {
         }
     }
 
+    /// Whether it does nothing but read, so that it can be asked again when the server dies over it.
+    pub fn repeatable(&self) -> bool {
+        match self {
+            Self::Diagnostics
+            | Self::Hover { .. }
+            | Self::Locations { .. }
+            | Self::References { .. }
+            | Self::Completions { .. }
+            | Self::Signature { .. }
+            | Self::Outline
+            | Self::Symbols { .. }
+            | Self::Tree { .. }
+            | Self::ProjectDiagnostics
+            | Self::Rename { .. }
+            | Self::Format { .. }
+            | Self::Actions { .. }
+            | Self::Move { .. } => true,
+            // It may run a command of the server's.
+            Self::Act { .. } => false,
+        }
+    }
+
     /// Where it asks, if it asks at a place.
     pub fn at(&self) -> Option<Point> {
         match self {
@@ -323,8 +345,22 @@ pub enum Shortfall {
         /// What a person may have to do first: the program can be there without what it starts.
         hint: Option<String>,
     },
-    #[error("it stopped {times} times within {minutes} minutes ({reason})")]
-    Broken { times: usize, minutes: u64, reason: String, stderr: Vec<String> },
+    /// It is left alone until then, or until something changes.
+    #[error("it stopped {} within {} ({reason})", often(*.times), span(*.within))]
+    Broken {
+        times: usize,
+        within: Duration,
+        reason: String,
+        stderr: Vec<String>,
+        /// As with `NotStarted`.
+        hint: Option<String>,
+        until: Instant,
+    },
+    #[error("its definition has changed meanwhile")]
+    Replaced,
+    /// It cannot take another folder beside those that it has.
+    #[error("it takes no further folder")]
+    Alone,
     #[error("no instance is free: all {limit} are in use")]
     PoolFull { limit: usize },
     /// With what it lacks.
@@ -362,6 +398,19 @@ pub enum Shortfall {
     Gone,
 }
 
+/// A number of times as people say it.
+fn often(number: usize) -> String {
+    if number == 1 { "once".into() } else { format!("{number} times") }
+}
+
+/// A time as people say it.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{} s", seconds.max(1)),
+        seconds => format!("{} minutes", seconds / 60),
+    }
+}
+
 impl Shortfall {
     /// The verdict that stands for it in an answer that others take part in.
     pub fn verdict(&self) -> Verdict {
@@ -372,6 +421,7 @@ impl Shortfall {
             | Self::NotStarted { .. }
             | Self::Broken { .. }
             | Self::Homeless(_)
+            | Self::Alone
             | Self::PoolFull { .. } => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
@@ -385,6 +435,7 @@ impl Shortfall {
             | Self::Declined(..)
             | Self::TooLarge(_)
             | Self::Gone => Verdict::Failed,
+            Self::Replaced => Verdict::Failed,
         }
     }
 

@@ -89,6 +89,8 @@ pub struct Readiness {
     ready: bool,
     /// The server is counting its files anew, until its signal or this point in time.
     counting: Option<Instant>,
+    /// It has been given another folder, which it loads without giving its signal again.
+    joined: bool,
 }
 
 /// Progress that nobody reported on for this long is taken for forgotten: some servers never end a token.
@@ -99,12 +101,32 @@ const TOKENS: usize = 64;
 impl Readiness {
     /// Starts at the end of the handshake.
     pub fn new(rule: Rule, now: Instant) -> Self {
-        Self { rule, since: now, signalled: false, worked: false, open: HashMap::new(), ready: false, counting: None }
+        Self {
+            rule,
+            since: now,
+            signalled: false,
+            worked: false,
+            open: HashMap::new(),
+            ready: false,
+            counting: None,
+            joined: false,
+        }
     }
 
     /// Whether project-wide answers need a second one that agrees.
     pub fn wants_agreement(&self) -> bool {
-        self.rule.agree
+        self.rule.agree || self.joined
+    }
+
+    /// The server has been given another folder. It is ready once it says so again, where its signal is a state that it
+    /// tells each time (rust-analyzer); else once the progress that this brings has ended.
+    pub fn joined(&mut self, now: Instant) {
+        let tells_again = self.rule.notification.as_ref().is_some_and(|(_, field)| field.is_some());
+        self.joined = !tells_again;
+        self.ready = false;
+        self.signalled = false;
+        self.worked = false;
+        self.since = now;
     }
 
     /// The handshake is over: grace and timeout count from here.
@@ -211,7 +233,7 @@ impl Readiness {
             return Standing::Ready;
         }
         let age = now.duration_since(self.since);
-        let until = if self.rule.has_signal() && age < self.rule.timeout {
+        let until = if self.rule.has_signal() && !self.joined && age < self.rule.timeout {
             if self.signalled {
                 self.ready = true;
                 return Standing::Ready;
@@ -245,114 +267,4 @@ impl Readiness {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(start: Instant, ms: u64) -> Instant {
-        start + Duration::from_millis(ms)
-    }
-
-    #[test]
-    fn without_a_signal_grace_then_drained_progress() {
-        let t = Instant::now();
-        let mut r = Readiness::new(Rule::default(), t);
-        assert!(matches!(r.standing(at(t, 100)), Standing::Loading { .. }));
-        r.began("a", "Indexing", None, Some(5), at(t, 150));
-        let Standing::Loading { progress, .. } = r.standing(at(t, 5000)) else { panic!("ready while at work") };
-        assert_eq!(progress.as_deref(), Some("Indexing 5%"));
-        r.ended("a");
-        assert_eq!(r.standing(at(t, 5001)), Standing::Ready);
-        r.began("b", "Check", None, None, at(t, 6000));
-        assert_eq!(r.standing(at(t, 6001)), Standing::Ready, "later work does not undo loading");
-        assert!(r.at_work(at(t, 6001)));
-    }
-
-    #[test]
-    fn progress_that_stands_for_a_state_is_no_work() {
-        let t = Instant::now();
-        let mut r = Readiness::new(Rule { standing: Some(Regex::new("^Error").unwrap()), ..Rule::default() }, t);
-        r.began("a", "Error loading workspace", None, None, t);
-        assert!(!r.at_work(t));
-        assert_eq!(r.standing(at(t, 300)), Standing::Ready);
-    }
-
-    #[test]
-    fn a_silent_server_is_ready_after_the_grace() {
-        let t = Instant::now();
-        let mut r = Readiness::new(Rule::default(), t);
-        let Standing::Loading { until, .. } = r.standing(t) else { panic!() };
-        assert_eq!(r.standing(until), Standing::Ready);
-    }
-
-    #[test]
-    fn a_signal_is_waited_for_and_given_up_at_its_timeout() {
-        let t = Instant::now();
-        let rule = Rule {
-            log: Some(Regex::new("Found \\d+ source").unwrap()),
-            timeout: Duration::from_secs(10),
-            ..Rule::default()
-        };
-        let mut r = Readiness::new(rule.clone(), t);
-        assert!(matches!(r.standing(at(t, 9_000)), Standing::Loading { .. }));
-        r.logged("Found 41 source files");
-        assert_eq!(r.standing(at(t, 9_001)), Standing::Ready);
-        let mut r = Readiness::new(rule, t);
-        assert_eq!(r.standing(at(t, 10_000)), Standing::Ready);
-    }
-
-    #[test]
-    fn files_that_come_make_the_signal_count_anew() {
-        let t = Instant::now();
-        let again = globset::GlobSetBuilder::new().add(globset::Glob::new("*.py").unwrap()).build().unwrap();
-        let rule = Rule { log: Some(Regex::new("Found").unwrap()), again, ..Rule::default() };
-        let mut r = Readiness::new(rule, t);
-        r.logged("Found 1");
-        r.came_or_went(Path::new("/w/notes.txt"), t);
-        assert_eq!(r.counting(t), None);
-        r.came_or_went(Path::new("/w/late.py"), t);
-        assert_eq!(r.counting(at(t, 999)), Some(at(t, 1000)));
-        assert_eq!(r.standing(at(t, 10)), Standing::Ready, "other questions need not wait");
-        assert_eq!(r.counting(at(t, 1000)), None, "a file that the server leaves out brings no signal");
-        r.came_or_went(Path::new("/w/later.py"), at(t, 2000));
-        r.logged("Found 2");
-        assert_eq!(r.counting(at(t, 2001)), None);
-    }
-
-    #[test]
-    fn a_refresh_is_a_signal_where_it_is_named() {
-        let t = Instant::now();
-        for refresh in [true, false] {
-            let rule = Rule { refresh, grace: Duration::from_secs(2), ..Rule::default() };
-            let mut r = Readiness::new(rule, t);
-            r.refreshed();
-            assert_eq!(r.standing(at(t, 400)) == Standing::Ready, refresh);
-        }
-    }
-
-    #[test]
-    fn a_boolean_field_must_hold() {
-        let t = Instant::now();
-        let rule = Rule {
-            notification: Some(("experimental/serverStatus".into(), Some("quiescent".into()))),
-            ..Rule::default()
-        };
-        let mut r = Readiness::new(rule, t);
-        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": false}), t);
-        assert!(matches!(r.standing(at(t, 400)), Standing::Loading { .. }));
-        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": true}), t);
-        assert_eq!(r.standing(at(t, 401)), Standing::Ready);
-        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": false}), at(t, 90_000));
-        assert!(matches!(r.standing(at(t, 90_001)), Standing::Loading { .. }), "it loads the project anew");
-        r.notified("experimental/serverStatus", &serde_json::json!({"quiescent": true}), at(t, 91_000));
-        assert_eq!(r.standing(at(t, 91_000)), Standing::Ready);
-    }
-
-    #[test]
-    fn a_token_that_never_ends_is_forgotten() {
-        let t = Instant::now();
-        let mut r = Readiness::new(Rule::default(), t);
-        r.began("x", "Loading", None, None, t);
-        assert!(matches!(r.standing(at(t, 59_000)), Standing::Loading { .. }));
-        assert_eq!(r.standing(at(t, 60_000)), Standing::Ready);
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde::Serialize;
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     protocol::{
@@ -31,11 +31,14 @@ use crate::{
 
 use super::{
     documents::{Documents, Notice, Nudge, SyncRules, Text},
+    folders::Folders,
     ground::{Ground, Seen},
     heard::Heard,
     query::{Query, Question, Shortfall},
+    signs::Signs,
     stderr::StderrRing,
     store::Sent,
+    turns::Turns,
 };
 
 /// One life of a server.
@@ -69,9 +72,12 @@ pub struct Session {
     pub(super) last_used: Mutex<Instant>,
     pub(super) in_use: AtomicU64,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
-    pub(super) gate: Semaphore,
     /// Commands of the server's own run one at a time: which of them an edit belongs to is not said.
     pub(super) commands: tokio::sync::Mutex<()>,
+    pub(super) turns: Turns,
+    pub(super) signs: Signs,
+    /// The folders that it serves: its root, and others where it can.
+    pub(super) folders: Folders,
 }
 
 /// The waits of one session.
@@ -286,8 +292,11 @@ impl Session {
         desk.followed = Some(revision);
         let registered = record.effective.watches().map(protocol::Watch::prefix);
         let defined = self.entry.def.watch.paths.iter().map(PathBuf::from);
-        let mut folders: Vec<PathBuf> = registered.chain(defined).map(|folder| self.root.join(folder)).collect();
-        folders.retain(|folder| *folder != self.root && !ground.watcher.covers(&folder.join("any")));
+        let own = self.folders.all();
+        let wanted: Vec<PathBuf> = registered.chain(defined).collect();
+        let mut folders: Vec<PathBuf> = own.iter().flat_map(|own| wanted.iter().map(|it| own.join(it))).collect();
+        let inside = |folder: &PathBuf| own.iter().any(|own| folder != own && folder.starts_with(own));
+        folders.retain(|folder| inside(folder) && !own.contains(folder) && !ground.watcher.covers(folder));
         folders.sort_unstable();
         folders.dedup();
         folders
@@ -377,7 +386,12 @@ impl Session {
             (None, Some(reason)) => reason.to_string(),
             (None, None) => "its connection closed".into(),
         };
-        Shortfall::Died { reason, stderr: self.stderr.last(STDERR_LINES) }
+        Shortfall::Died { reason, stderr: self.last_words() }
+    }
+
+    /// The last lines of its stderr.
+    pub fn last_words(&self) -> Vec<String> {
+        self.stderr.last(STDERR_LINES)
     }
 
     /// The server's own process id, where langport started it.

@@ -15,12 +15,11 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
-    sync::Semaphore,
     time::{Instant, sleep, timeout},
 };
 
 use crate::{
-    protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities, uri::path_to_uri},
+    protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities},
     registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::{
         files,
@@ -32,17 +31,20 @@ use super::{
     background,
     documents::Documents,
     event::Events,
+    folders::{Folders, named},
     ground::Ground,
     heard::{Heard, Settings},
     query::Shortfall,
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
+    signs::Signs,
     stderr::StderrRing,
     stop::LAST_WORDS,
+    turns::Turns,
 };
 
 /// What every start needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Starter {
     pub ground: Arc<Ground>,
     pub around: Surroundings,
@@ -55,6 +57,18 @@ pub struct Starter {
     pub empty: Duration,
     pub documents: usize,
     pub pending: usize,
+    pub(crate) opener: Opener,
+}
+
+/// How a server's streams are opened.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Opener {
+    /// As its definition says: a process, or a socket.
+    #[default]
+    Real,
+    /// By a test, in memory.
+    #[cfg(test)]
+    Memory(super::tests::Memory),
 }
 
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
@@ -79,7 +93,7 @@ pub(super) async fn start(
     let restarts = globs("watch.restart", &entry.def.watch.restart)?;
     let stderr = Arc::new(StderrRing::default());
     let hint = || entry.def.install.hint.clone();
-    let opening = open(&launch, &stderr, starts, began + starter.start_timeout);
+    let opening = open(&starter.opener, &launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
         Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted {
             reason,
@@ -94,10 +108,9 @@ pub(super) async fn start(
             });
         }
     };
-    let folder =
-        (path_to_uri(root), root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()));
+    let folder = named(root);
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
-    let heard = Arc::new(Heard::new(rule, settings, vec![folder.clone()], events.clone()));
+    let heard = Arc::new(Heard::new(entry.clone(), rule, settings, vec![folder.clone()], events.clone()));
     // The watcher's changes from here on are told: the server reads the project itself from now.
     let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };
@@ -111,7 +124,7 @@ pub(super) async fn start(
     let result = match answer {
         Ok(response) => Effective::from_initialize(response.result())
             .map_err(|error| format!("its answer to initialize is no JSON: {error}")),
-        Err(error) => Err(handshake_failure(starter, error, process.as_ref()).await),
+        Err(error) => Err(handshake_failure(starter, &launch, error, process.as_ref()).await),
     };
     let result = match result {
         Ok(result) => result,
@@ -166,7 +179,9 @@ pub(super) async fn start(
         last_used: Mutex::new(Instant::now()),
         in_use: AtomicU64::new(0),
         // Each question keeps its file open.
-        gate: Semaphore::new((starter.pending * 3 / 4).min(starter.documents).max(1)),
+        turns: Turns::new((starter.pending * 3 / 4).min(starter.documents)),
+        signs: Signs::default(),
+        folders: Folders::new(root),
         commands: tokio::sync::Mutex::default(),
     });
     background::follow(&session, &starter.ground);
@@ -224,11 +239,20 @@ fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Shortfall> {
 
 /// Opens the streams of a server: its pipes, or a socket to it.
 async fn open(
+    opener: &Opener,
     launch: &Launch,
     stderr: &Arc<StderrRing>,
     starts: &AtomicU64,
     deadline: Instant,
 ) -> Result<(Streams, Option<Running>), String> {
+    match opener {
+        Opener::Real => {}
+        #[cfg(test)]
+        Opener::Memory(memory) => {
+            starts.fetch_add(1, Ordering::Relaxed);
+            return memory.open().map(|streams| (streams, None));
+        }
+    }
     let socket = match (launch.transport, &launch.address) {
         (Transport::Stdio, _) => None,
         (Transport::Tcp, Some(address)) => Some(loopback(address)?),
@@ -247,7 +271,8 @@ async fn open(
         cwd: launch.cwd.clone(),
         env: process::allowed_env(&[], &launch.env),
     };
-    let mut running = process::spawn(spawn).await.map_err(|error| error.to_string())?;
+    let mut running =
+        process::spawn(spawn).await.map_err(|error| format!("`{}`: {error}", launch.program.display()))?;
     starts.fetch_add(1, Ordering::Relaxed);
     if let Some(pipe) = running.take_stderr() {
         stderr.follow(pipe);
@@ -301,7 +326,12 @@ fn initialize(launch: &Launch, root: &Path, folder: &(String, String)) -> Value 
     params
 }
 
-async fn handshake_failure(starter: &Starter, error: RequestError, process: Option<&Running>) -> String {
+async fn handshake_failure(
+    starter: &Starter,
+    launch: &Launch,
+    error: RequestError,
+    process: Option<&Running>,
+) -> String {
     match error {
         RequestError::Timeout { .. } => slow(starter),
         RequestError::Closed(reason) => {
@@ -309,7 +339,7 @@ async fn handshake_failure(starter: &Starter, error: RequestError, process: Opti
                 Some(process) => process.ended(Duration::from_millis(500)).await,
                 None => None,
             };
-            exit.map_or_else(|| reason.to_string(), |exit| exit.to_string())
+            exit.map_or_else(|| reason.to_string(), |exit| format!("`{}` ended with {exit}", launch.program.display()))
         }
         other => format!("it refused initialize: {other}"),
     }

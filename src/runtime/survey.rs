@@ -115,13 +115,14 @@ impl Pool {
     /// With the reason why the server cannot be asked anything.
     pub async fn open(
         &self,
+        caller: u64,
         entry: &Arc<Entry>,
         root: &Path,
         files: &[(&Path, &str)],
         deadline: Instant,
     ) -> Result<(), Shortfall> {
         let left = deadline.saturating_duration_since(Instant::now());
-        let session = self.session(entry, root, left).await?;
+        let session = self.session(caller, entry, root, left).await?;
         let _hold = session.hold();
         session.follow_wishes(self.ground()).await;
         self.ground().barrier().await;
@@ -139,11 +140,17 @@ impl Pool {
     ///
     /// # Errors
     /// With the reason why there is no answer; many servers cannot be asked so.
-    pub async fn survey(&self, entry: &Arc<Entry>, root: &Path, longest: Duration) -> Result<Reply, Shortfall> {
+    pub async fn survey(
+        &self,
+        caller: u64,
+        entry: &Arc<Entry>,
+        root: &Path,
+        longest: Duration,
+    ) -> Result<Reply, Shortfall> {
         let deadline = Instant::now() + longest;
         let query = Query::ProjectDiagnostics;
         let question = Question { file: None, language: String::new(), query, asked: Instant::now(), deadline };
-        let asked = self.ask(entry, root, &question);
+        let asked = self.ask(caller, entry, root, &question);
         timeout(longest, asked).await.unwrap_or(Err(Shortfall::Unanswered { after: longest }))
     }
 

@@ -68,7 +68,7 @@ impl Session {
             return Vec::new();
         }
         let mut record = self.heard.record();
-        let roots = [&self.root];
+        let roots = self.folders.all();
         let wanted: Vec<_> = events
             .iter()
             .filter_map(|change| {
@@ -93,7 +93,7 @@ impl Session {
 
     /// Whether a path below the root is one of these.
     pub(super) fn is_among(&self, globs: &globset::GlobSet, path: &Path) -> bool {
-        !globs.is_empty() && path.strip_prefix(&self.root).is_ok_and(|path| globs.is_match(path))
+        !globs.is_empty() && self.folders.relative(path).is_some_and(|path| globs.is_match(path))
     }
 
     pub(super) fn tell(&self, watched: &[(String, FileEvent)], notices: &[Notice]) -> Result<(), SyncError> {

@@ -51,7 +51,8 @@ impl Session {
 
     /// Whether a file belongs to the project: caches and indexes lie in hidden folders.
     fn is_part(&self, path: &Path) -> bool {
-        let Some(folder) = path.strip_prefix(&self.root).ok().and_then(Path::parent) else { return false };
+        let Some(folder) = self.folders.relative(path) else { return false };
+        let Some(folder) = folder.parent() else { return false };
         !folder.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
     }
 

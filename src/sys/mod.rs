@@ -9,6 +9,7 @@ pub mod files;
 pub mod lookup;
 pub mod memory;
 pub mod process;
+pub mod resident;
 pub mod signals;
 pub mod tool;
 #[cfg(target_os = "linux")]

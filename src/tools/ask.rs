@@ -47,7 +47,7 @@ impl Ask<'_> {
 
     /// Asks one definition about a file, telling meanwhile how far it is.
     pub(super) async fn ask(&self, entry: &Arc<Entry>, root: &Path, question: &Question) -> Heard {
-        let asked = self.engine.pool.ask(entry, root, question);
+        let asked = self.engine.pool.ask(self.caller.id, entry, root, question);
         tokio::pin!(asked);
         // Not `interval`: its first tick goes through the timer, which costs every call a millisecond.
         let mut tell = interval_at(Instant::now() + TELL, TELL);
@@ -70,7 +70,7 @@ impl Ask<'_> {
                 Standing::Loading { .. } => format!("{name} is loading the project"),
                 Standing::Ready => format!("{name} is at work"),
             },
-            State::Stopped | State::Failed(_) | State::Broken(_) => format!("{name} is about to start"),
+            _ => format!("{name} is about to start"),
         }
     }
 

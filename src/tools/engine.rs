@@ -1,32 +1,32 @@
 //! What answers tool calls: it ties the binding, the ground and the pool together and hands each call to its tool.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use tokio::time::Instant;
+use tokio::{sync::broadcast, time::Instant};
 
 use crate::{
     binding::Bound,
     edits::Changes,
     language::Overrides,
     registry::{self, Capability, Entry, Registry, Surroundings},
-    runtime::{ground::Ground, pool::Pool},
+    runtime::{event::Event, ground::Ground, pool::Pool},
 };
 
 use super::{
-    Consent, ToolCall, ToolId, Tools,
+    ToolCall, ToolId,
     action_ids::ActionIds,
     ask::Ask,
     diagnostics::Memory,
     file::failure,
     languages::Present,
-    news::News,
     outcome::{Code, Failure, Outcome},
 };
 
 /// Kept back from `max_wait`, so that the answer itself is in time: a tenth of it, and no more than this.
 const SLACK: Duration = Duration::from_millis(300);
 
-/// Everything that tools work with.
+/// Everything that tools work with, of one generation: it never changes while a call uses it.
+#[derive(Clone)]
 pub struct Engine {
     pub(super) registry: Arc<Registry>,
     pub(super) bound: Bound,
@@ -35,12 +35,11 @@ pub struct Engine {
     pub(super) ground: Arc<Ground>,
     pub(super) languages: Arc<Overrides>,
     pub(super) limits: ToolLimits,
-    pub(super) present: Present,
-    pub(super) memory: Memory,
+    pub(super) present: Arc<Present>,
+    pub(super) memory: Arc<Memory>,
     pub(super) load_errors: Vec<String>,
-    news: News,
     pub(super) changes: Arc<Changes>,
-    pub(super) actions: ActionIds,
+    pub(super) actions: Arc<ActionIds>,
 }
 
 /// Whose consent a plan needs before it is made.
@@ -90,10 +89,9 @@ impl Engine {
         limits: ToolLimits,
         load_errors: Vec<String>,
         changes: Changes,
-    ) -> Arc<Self> {
+    ) -> Self {
         let ground = pool.ground().clone();
-        let news = News::of(&pool, &ground);
-        Arc::new(Self {
+        Self {
             registry,
             bound,
             around,
@@ -101,28 +99,63 @@ impl Engine {
             ground,
             languages: Arc::new(languages),
             limits,
-            present: Present::default(),
-            memory: Memory::default(),
+            present: Arc::default(),
+            memory: Arc::default(),
             load_errors,
-            news,
             changes: Arc::new(changes),
-            actions: ActionIds::default(),
-        })
+            actions: Arc::default(),
+        }
+    }
+
+    /// The same with other definitions and limits: what is kept from call to call stays.
+    pub fn with(
+        &self,
+        registry: Arc<Registry>,
+        bound: Bound,
+        languages: Overrides,
+        limits: ToolLimits,
+        load_errors: Vec<String>,
+    ) -> Self {
+        let (languages, present) = (Arc::new(languages), Arc::default());
+        Self { registry, bound, languages, present, limits, load_errors, ..self.clone() }
+    }
+
+    /// The same with other things that are wrong with what was read.
+    pub fn with_problems(&self, load_errors: Vec<String>) -> Self {
+        Self { load_errors, ..self.clone() }
+    }
+
+    /// What is wrong with what was read.
+    pub fn problems(&self) -> &[String] {
+        &self.load_errors
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// What happens to servers from now on.
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.pool.events()
+    }
+
+    /// Whether any definition declares a capability, or declares none, or its server has registered it while it ran.
+    fn may(&self, capability: Capability) -> bool {
+        let learned = |entry: &Arc<Entry>| self.pool.has_learned(&entry.name, capability);
+        self.bound.may(capability) || self.bound.entries().iter().any(learned)
     }
 
     /// The tools that the bound definitions can serve: those declared, or all where a definition declares nothing.
     pub fn offered(&self) -> Vec<ToolId> {
-        let able = |tool: ToolId| {
-            self.limits.allows(tool) && tool.capability().is_none_or(|capability| self.bound.may(capability))
-        };
+        let able =
+            |tool: ToolId| self.limits.allows(tool) && tool.capability().is_none_or(|capability| self.may(capability));
         // Without a planner there is nothing to make.
         let plans = !self.limits.read_only && ToolId::ALL.into_iter().any(|tool| tool.plans() && able(tool));
         ToolId::ALL.into_iter().filter(|tool| able(*tool) && (*tool != ToolId::Apply || plans)).collect()
-    }
-
-    /// Stops every server.
-    pub async fn shutdown(&self) {
-        self.pool.shutdown().await;
     }
 
     /// Whether a definition's program is there.
@@ -136,7 +169,7 @@ impl Engine {
         self.registry.display_name(entry)
     }
 
-    async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
+    pub(super) async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
         let deadline = Instant::now() + (call.caller.max_wait - SLACK.min(call.caller.max_wait / 10));
         let ask = Ask { engine: self, tool: call.tool, caller: &call.caller, progress: &call.progress, deadline };
         let arguments = &call.arguments;
@@ -166,26 +199,5 @@ impl Engine {
             ToolId::Apply => super::apply::run(&ask, arguments, call.consent.as_ref()).await,
             ToolId::Status => super::status::run(&ask, arguments).await,
         }
-    }
-}
-
-impl Tools for Engine {
-    fn call(self: Arc<Self>, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>> {
-        Box::pin(async move { self.dispatch(&call).await })
-    }
-
-    fn news(&self) -> News {
-        self.news.clone()
-    }
-
-    fn consent(&self, call: &ToolCall) -> Result<Option<Consent>, Failure> {
-        match call.tool {
-            ToolId::Apply => super::apply::consent(self, call.caller.id, &call.arguments),
-            _ => Ok(None),
-        }
-    }
-
-    fn forget(&self, caller: u64) {
-        self.changes.forget(caller);
     }
 }

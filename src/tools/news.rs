@@ -54,6 +54,7 @@ impl Teller {
     fn tell(&self, event: &Event) {
         match event {
             Event::Problems { .. } => self.problems.send_modify(|n| *n += 1),
+            Event::Learned { .. } => {}
             // A server that starts or dies has other answers than before.
             Event::State { .. } => self.all(),
         }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use crate::{
     registry::{Entry, Role},
     runtime::query::Shortfall,
@@ -95,11 +97,22 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
             )
         }
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
-        Shortfall::NotStarted { hint: Some(hint), .. } => format!("see its last words below; it may take: {hint}"),
-        Shortfall::NotStarted { hint: None, .. } => "see its last words below; the next call tries again".into(),
-        Shortfall::Broken { .. } => {
-            format!("mend the cause, then call lsp/status with server {name:?} and restart true")
+        Shortfall::NotStarted { hint, stderr, .. } => {
+            let words = if stderr.is_empty() { "" } else { "see its last words below; " };
+            match hint {
+                Some(hint) => format!("{words}it may take: {hint}"),
+                None => format!("{words}the next call tries again"),
+            }
         }
+        Shortfall::Broken { hint, until, .. } => {
+            let left = until.saturating_duration_since(Instant::now()).as_secs() + 1;
+            let hint = hint.as_ref().map(|hint| format!(" (it may take: {hint})")).unwrap_or_default();
+            format!(
+                "mend the cause{hint}: it is started again when asked after {left} s, at once when its program or a \
+                 manifest of the project changes, or by lsp/status with server {name:?} and restart true"
+            )
+        }
+        Shortfall::Alone => "ask again".into(),
         Shortfall::PoolFull { .. } => "ask again when a call has ended".into(),
         Shortfall::Unsupported(_) => "use another tool, or read the file".into(),
         Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } | Shortfall::Busy => {
@@ -109,7 +122,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::Shape(_) => format!("ask again; if it stays, {name} and langport disagree on the protocol"),
         Shortfall::Died { .. } => "ask again: it is started anew".into(),
         Shortfall::File(_) => "check the file".into(),
-        Shortfall::Moved | Shortfall::Outrun => "ask again".into(),
+        Shortfall::Moved | Shortfall::Outrun | Shortfall::Replaced => "ask again".into(),
         Shortfall::Homeless(_) => "ask again when it is there again".into(),
         Shortfall::Declined(..) => "another place, name or action may do".into(),
         Shortfall::TooLarge(_) => "ask for a smaller change".into(),

@@ -1,18 +1,20 @@
 //! `lsp/status`: every known definition and instance, as they are.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 
 use crate::{
     protocol::WireStats,
-    registry::{self, Entry, Role},
+    registry::{self, Capability, Entry, Role, Transport},
     runtime::{
         instance::{Instance, State},
+        probe,
         query::Shortfall,
         readiness::Standing,
         session::Session,
     },
+    sys::resident::resident,
 };
 
 use super::{
@@ -23,11 +25,13 @@ use super::{
     kinds::count,
     outcome::{Body, Code, Fact, Failure, Outcome, Page, ServerVerdict, StatusLine, Verdict},
     places::fingerprint,
-    short,
+    routing, short,
 };
 
 /// Lines of stderr that one instance shows.
 const STDERR: usize = 5;
+/// Folders that one instance shows.
+const FOLDERS: usize = 5;
 
 pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
     let mut args = Args::new(arguments);
@@ -41,8 +45,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         Some(name) => Some(engine.registry.get(name).cloned().ok_or_else(|| unknown(ask, name))?),
         None => None,
     };
-    let mut notes: Vec<String> =
-        engine.load_errors.iter().map(|error| format!("a definition was left out: {error}")).collect();
+    let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("not read: {error}")).collect();
     if restart {
         let only = only.as_ref().ok_or_else(|| super::args::invalid("`restart` needs a server", "give server, too"))?;
         let chosen: Vec<_> =
@@ -53,7 +56,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         notes.push(format!("{} stopped; the next call starts it anew", count(chosen.len(), "instance", "instances")));
     }
     if let Some(given) = &given {
-        notes.extend(routing(ask, given)?);
+        notes.extend(routing::explain(ask, given)?);
     }
     let instances = engine.pool.all();
     let mut lines = Vec::new();
@@ -73,14 +76,23 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let print = fingerprint(ask, lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>());
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let total = lines.len();
+    let generation = engine.registry.generation();
+    let read = if generation > 1 { format!(", read anew {}", times(generation - 1)) } else { String::new() };
     Ok(Outcome {
         verdict: Verdict::Fresh,
         servers: Vec::<ServerVerdict>::new(),
-        summary: format!("{}, {running} running", count(engine.registry.all().len(), "definition", "definitions")),
+        summary: format!(
+            "{}, {running} running{read}",
+            count(engine.registry.all().len(), "definition", "definitions")
+        ),
         notes,
         body: Body::Status(lines.into_iter().skip(offset).take(ask.page_items()).collect()),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
+}
+
+fn times(n: u64) -> String {
+    if n == 1 { "once".into() } else { format!("{n} times") }
 }
 
 fn unknown(ask: &Ask<'_>, name: &str) -> Failure {
@@ -93,29 +105,6 @@ fn unknown(ask: &Ask<'_>, name: &str) -> Failure {
     failure(Code::NotFound, format!("no definition is called {name:?}"), next)
 }
 
-/// Which servers a file goes to, and why.
-fn routing(ask: &Ask<'_>, given: &str) -> Result<Vec<String>, Failure> {
-    let file = ask.file(given)?;
-    let language = if file.language.is_empty() { "unknown" } else { &file.language };
-    let mut notes = vec![format!("{}: language {language}", file.shown)];
-    match ask.serving(&file) {
-        Ok(serving) => {
-            for (role, list) in [("answers", &serving.answering), ("adds diagnostics", &serving.linters)] {
-                for (entry, root) in list {
-                    let root = ask.engine.ground.roots.display(root);
-                    notes.push(format!(
-                        "{} {role}; root {}",
-                        ask.engine.display(entry),
-                        if root.is_empty() { "." } else { &root }
-                    ));
-                }
-            }
-        }
-        Err(failure) => notes.push(failure.what),
-    }
-    Ok(notes)
-}
-
 fn fact(label: &str, value: impl Into<String>) -> Fact {
     Fact { label: label.into(), value: value.into() }
 }
@@ -124,6 +113,9 @@ fn base(ask: &Ask<'_>, entry: &Entry, state: &str) -> StatusLine {
     let mut facts = vec![fact("languages", entry.def.languages.join(", "))];
     if entry.def.role == Role::Linter {
         facts.push(fact("role", "linter"));
+    }
+    if entry.def.transport == Transport::Tcp {
+        facts.push(fact("transport", "tcp"));
     }
     if !ask.engine.bound.entries().iter().any(|bound| bound.name == entry.name) {
         facts.push(fact("binding", "not bound"));
@@ -155,36 +147,75 @@ fn idle_line(ask: &Ask<'_>, entry: &Entry) -> StatusLine {
 }
 
 fn line(ask: &Ask<'_>, instance: &Instance) -> StatusLine {
-    let state = instance.state();
-    let word = match &state {
+    let entered = instance.entered();
+    let word = match &entered.state {
         State::Running(session) if matches!(session.heard.standing(), Standing::Loading { .. }) => "indexing",
-        other => other.word(),
+        other => other.phase().word(),
     };
     let mut line = base(ask, &instance.entry, word);
+    line.facts.push(fact("instance", instance.id.to_string()));
     line.facts.push(fact("root", instance.root.display().to_string()));
-    match &state {
+    line.facts.push(fact("since", format!("{} ago", ago(entered.since.elapsed()))));
+    match &entered.state {
         State::Running(session) => running(session, &mut line),
-        State::Starting { since } => line.facts.push(fact("since", format!("{} s", since.elapsed().as_secs()))),
+        // The reason says it better.
         State::Failed(shortfall) | State::Broken(shortfall) => failed(ask, instance, shortfall, &mut line),
-        State::Stopped => {}
+        State::Stopped | State::Starting { .. } | State::Stopping | State::Ended => {
+            line.facts.push(fact("because", entered.cause));
+        }
     }
-    line.facts.push(fact("starts", instance.starts().to_string()));
+    let (starts, callers) = (instance.starts(), instance.callers());
+    line.facts.push(fact("starts", starts.to_string()));
+    if callers > 0 {
+        line.facts.push(fact("callers", callers.to_string()));
+    }
+    if let Some((failure, at)) = instance.last_failure()
+        && !matches!(entered.state, State::Failed(_) | State::Broken(_))
+    {
+        line.facts.push(fact("last failure", format!("{} ago: {failure}", ago(at.elapsed()))));
+        line.output.splice(0..0, failure.lines().into_iter().map(|text| format!("before that: {text}")));
+    }
     line
 }
 
+/// A time as people say it.
+fn ago(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}
+
 fn running(session: &Session, line: &mut StatusLine) {
+    let facts = &mut line.facts;
+    if let Some(info) = session.heard.record().effective.server_info() {
+        facts.push(fact("server", format!("{} {}", info.name, info.version.unwrap_or_default()).trim_end().to_owned()));
+    }
     if let Some(pid) = session.pid() {
-        line.facts.push(fact("pid", pid.to_string()));
+        facts.push(fact("pid", pid.to_string()));
+        if let Some(bytes) = resident(pid) {
+            facts.push(fact("memory", format!("{} MiB", bytes >> 20)));
+        }
     }
     let WireStats { sent, received, pending, dropped, junk, .. } = session.wire.stats();
-    line.facts.push(fact(
+    facts.push(fact(
         "up",
         format!("{} s, started in {} ms", session.started.elapsed().as_secs(), session.handshake.as_millis()),
     ));
-    line.facts.push(fact("program", session.launch.program.display().to_string()));
-    line.facts.push(fact("documents", session.open_documents().to_string()));
-    line.facts
-        .push(fact("messages", format!("{sent} sent, {received} received, {pending} pending, {dropped} dropped")));
+    facts.push(fact("program", session.launch.program.display().to_string()));
+    let folders = session.folders();
+    if folders.len() > 1 {
+        let mut names: Vec<String> = folders.iter().take(FOLDERS).map(|folder| folder.display().to_string()).collect();
+        if folders.len() > FOLDERS {
+            names.push(format!("{} more", folders.len() - FOLDERS));
+        }
+        facts.push(fact("folders", names.join(", ")));
+    }
+    facts.push(fact("documents", session.open_documents().to_string()));
+    facts.push(fact("messages", format!("{sent} sent, {received} received, {pending} pending, {dropped} dropped")));
+    let able = probe::capabilities(&session.heard.record().effective);
+    facts.push(fact("can", able.into_iter().map(Capability::word).collect::<Vec<_>>().join(", ")));
     if let Standing::Loading { progress: Some(progress), .. } = session.heard.standing() {
         line.output.push(progress);
     }

@@ -37,6 +37,7 @@ mod hostile;
 mod hostile_edits;
 mod install;
 mod lifecycle;
+mod lives;
 mod marks;
 mod mcp;
 mod moves;
@@ -44,6 +45,7 @@ mod output;
 mod positions;
 mod readme;
 mod real;
+mod reload;
 mod replaced;
 mod resources;
 mod roots;
@@ -95,6 +97,8 @@ fn main() {
         replaced::trials(),
         scale::trials(),
         lifecycle::trials(),
+        lives::trials(),
+        reload::trials(),
         ending::trials(),
         roots::trials(),
         routing::trials(),

@@ -159,6 +159,17 @@ impl Effective {
         self.fixed(method).is_some() || self.registered(method.name()).next().is_some()
     }
 
+    /// Whether the server serves several folders and wants to be told as they come and go. What it asks for late counts
+    /// as well as what it says at once.
+    pub fn takes_folders(&self) -> bool {
+        let told = self.capability("workspace").and_then(|workspace| workspace.get("workspaceFolders"));
+        let supported = told.is_some_and(|told| told.get("supported") == Some(&Value::Bool(true)));
+        let notified = told.and_then(|told| told.get("changeNotifications"));
+        // An id, under which it registers for it, is a yes.
+        let wants = notified.is_some_and(|it| it.as_bool().unwrap_or_else(|| it.is_string()));
+        supported && (wants || self.registered("workspace/didChangeWorkspaceFolders").next().is_some())
+    }
+
     /// The sources of pulled diagnostics for a file. Those with the same identifier are one, however often they were
     /// registered.
     pub fn diagnostic_providers(&self, language: &str, path: &Path) -> Vec<DiagnosticProvider> {

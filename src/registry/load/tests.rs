@@ -202,3 +202,27 @@ proptest::proptest! {
         proptest::prop_assert_eq!(entries.is_empty(), !errors.is_empty());
     }
 }
+
+#[test]
+fn one_process_for_several_roots_is_told_the_same_for_all() {
+    let with =
+        |more: &str| format!("name = \"a/x\"\ncommand = \"x\"\nlanguages = [\"go\"]\n{more}\n[root]\nshare = true\n");
+    check(
+        &with(""),
+        &expect![[r#"
+        a/x is fine
+    "#]],
+    );
+    check(
+        &with("args = [\"${root}\"]"),
+        &expect![[r#"
+        x.toml:6: `root.share` cannot be, since `${root}` is another one for each root
+    "#]],
+    );
+    check(
+        &with("[workspace_settings]\na = \"${venv}/bin\""),
+        &expect![[r#"
+        x.toml:7: `root.share` cannot be, since `${venv}` is another one for each root
+    "#]],
+    );
+}

@@ -142,8 +142,9 @@ impl Ask<'_> {
                 }
             }
         }
-        let opening =
-            servers.iter().map(|(entry, root, files)| self.engine.pool.open(entry, root, files, self.deadline));
+        let opening = servers
+            .iter()
+            .map(|(entry, root, files)| self.engine.pool.open(self.caller.id, entry, root, files, self.deadline));
         for ((entry, root, _), opened) in servers.iter().zip(join_all(opening).await) {
             if let Err(shortfall) = opened
                 && ends_all(&shortfall)
@@ -211,7 +212,7 @@ impl Ask<'_> {
         let serving = targets.iter().flat_map(|target| target.serving.answering.iter().chain(&target.serving.linters));
         let servers: Vec<_> = serving.filter(|(entry, root)| seen.insert(key(entry, root))).collect();
         let longest = self.deadline.saturating_duration_since(Instant::now()) / 3;
-        let asked = servers.iter().map(|(entry, root)| self.engine.pool.survey(entry, root, longest));
+        let asked = servers.iter().map(|(entry, root)| self.engine.pool.survey(self.caller.id, entry, root, longest));
         let heard = join_all(asked).await;
         let mut surveys = Surveys::new();
         for ((entry, root), told) in servers.iter().zip(heard) {

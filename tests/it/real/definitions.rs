@@ -209,6 +209,11 @@ pub(super) fn put_in_place(name: &str) {
 
 /// langport with one definition, and waits that a loaded machine can keep.
 pub(super) fn start(row: &Row, workspace: &Workspace) -> Langport {
+    start_in(row, workspace, &[])
+}
+
+/// The same with other roots than the workspace's own.
+pub(super) fn start_in(row: &Row, workspace: &Workspace, roots: &[PathBuf]) -> Langport {
     let data = servers::folder().to_string_lossy().into_owned();
     let mut name = format!("builtin/{}", row.name);
     if row.trusted {
@@ -225,7 +230,7 @@ pub(super) fn start(row: &Row, workspace: &Workspace) -> Langport {
     for (name, value) in row.machine.map(|machine| machine().expect("a machine")).unwrap_or_default() {
         builder = builder.env(name, &value);
     }
-    builder.env("LANGPORT_DATA_DIR", &data).start()
+    builder.roots(roots).env("LANGPORT_DATA_DIR", &data).start()
 }
 
 /// Writes the user's own definition: the built-in one with the program that was installed for it, and no word of trust.

@@ -6,6 +6,7 @@ mod changes;
 mod clients;
 mod definitions;
 mod flask;
+mod folders;
 mod inspector;
 mod installed;
 mod life;
@@ -63,6 +64,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         clients::trials(),
         changes::trials(),
         definitions::trials(),
+        folders::trials(),
         truth::trials(),
     ]
     .into_iter()

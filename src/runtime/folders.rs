@@ -1,0 +1,112 @@
+//! The folders that one server process serves: its root, and further ones where its definition lets it share and the
+//! server says that it can. They are told as they come and go.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+};
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::protocol::uri::path_to_uri;
+
+use super::{query::Shortfall, session::Session};
+
+/// Folders that one process may serve.
+const FOLDERS: usize = 256;
+
+/// The folders of a session; the first is its root.
+#[derive(Debug)]
+pub(super) struct Folders(Mutex<Arc<[PathBuf]>>);
+
+impl Folders {
+    pub(super) fn new(root: &Path) -> Self {
+        Self(Mutex::new(Arc::from([root.to_owned()])))
+    }
+
+    pub(super) fn all(&self) -> Arc<[PathBuf]> {
+        self.lock().clone()
+    }
+
+    /// A path below the folder that it is in.
+    pub(super) fn relative<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        self.all().iter().filter_map(|folder| path.strip_prefix(folder).ok()).min_by_key(|rest| rest.as_os_str().len())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<[PathBuf]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A folder as LSP names it.
+pub(super) fn named(folder: &Path) -> (String, String) {
+    let name = folder.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
+    (path_to_uri(folder), name)
+}
+
+impl Session {
+    /// Whether the server says that it takes folders and wants to hear of them.
+    pub(super) fn takes_folders(&self) -> bool {
+        self.entry.def.root.share && self.heard.record().effective.takes_folders()
+    }
+
+    /// The folders that it serves, its root first.
+    pub fn folders(&self) -> Arc<[PathBuf]> {
+        self.folders.all()
+    }
+
+    /// Makes sure that the server serves a folder.
+    ///
+    /// # Errors
+    /// It cannot take it beside the ones that it has.
+    pub(super) fn join(&self, root: &Path) -> Result<(), Shortfall> {
+        if root == self.root {
+            return Ok(());
+        }
+        // The record's lock is never taken under this one.
+        let takes = self.takes_folders();
+        {
+            let mut folders = self.folders.lock();
+            if folders.iter().any(|folder| folder == root) {
+                return Ok(());
+            }
+            if folders.len() >= FOLDERS || !takes {
+                return Err(Shortfall::Alone);
+            }
+            tracing::info!(server = %self.entry.name, folder = %root.display(), "another folder for a server that runs");
+            *folders = folders.iter().cloned().chain([root.to_owned()]).collect();
+            self.tell_folders(&folders, &[root], &[])?;
+        }
+        self.heard.record().readiness.joined(Instant::now());
+        self.agreed.store(false, Ordering::Relaxed);
+        // What is ignored in it may have to be watched, too.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner).followed = None;
+        Ok(())
+    }
+
+    /// Lets go of folders that are not there any more; the root is none of them.
+    pub(super) fn part_with_vanished(&self) {
+        let mut folders = self.folders.lock();
+        let (stay, gone): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            folders.iter().partition(|folder| **folder == self.root || folder.is_dir());
+        if gone.is_empty() {
+            return;
+        }
+        let gone: Vec<PathBuf> = gone.into_iter().cloned().collect();
+        *folders = stay.into_iter().cloned().collect();
+        let gone: Vec<&Path> = gone.iter().map(PathBuf::as_path).collect();
+        // A server that is gone needs not be told.
+        let _ = self.tell_folders(&folders, &[], &gone);
+    }
+
+    fn tell_folders(&self, all: &[PathBuf], added: &[&Path], removed: &[&Path]) -> Result<(), Shortfall> {
+        self.heard.set_folders(all.iter().map(|folder| named(folder)).collect());
+        let list = |folders: &[&Path]| {
+            folders.iter().map(|folder| named(folder)).map(|(uri, name)| json!({"uri": uri, "name": name})).collect()
+        };
+        let (added, removed): (Vec<_>, Vec<_>) = (list(added), list(removed));
+        let event = json!({"event": {"added": added, "removed": removed}});
+        self.wire.notify("workspace/didChangeWorkspaceFolders", &event).map_err(|_| self.died())
+    }
+}

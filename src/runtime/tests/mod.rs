@@ -1,0 +1,7 @@
+//! Lives of instances over servers in memory, with a clock that the test moves.
+
+mod lives;
+mod memory;
+mod sharing;
+
+pub(super) use memory::Memory;

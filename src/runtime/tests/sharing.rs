@@ -1,0 +1,109 @@
+//! One process for several roots, and the limit where there cannot be one.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::memory::{Life, Machine, Memory};
+use crate::{runtime::query::Shortfall, sys::files};
+
+const SHARE: &str = "[root]\nshare = true";
+
+fn takes_folders() -> serde_json::Value {
+    json!({"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn d2_5_roots_share_a_process_and_come_and_go() {
+    let machine = Machine::new(Memory::of([Life::Healthy]).says(&takes_folders()), 4);
+    let entry = machine.entry(SHARE);
+    for root in ["one", "two", "three", "one", "two"] {
+        machine.hover(1, &entry, root).await.unwrap();
+    }
+    assert_eq!(machine.memory.opened(), 1);
+    let told = machine.memory.received("workspace/didChangeWorkspaceFolders");
+    let names = |list: &str| -> Vec<String> {
+        let events = told.iter().flat_map(|it| it["event"][list].as_array().unwrap());
+        events.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((names("added"), names("removed")), (vec!["two".into(), "three".into()], vec![]));
+    // What is gone is taken back, by and by.
+    files::remove_tree(&machine.path("ws/two")).unwrap();
+    sleep(Duration::from_secs(5)).await;
+    let last = machine.memory.received("workspace/didChangeWorkspaceFolders").pop().unwrap();
+    assert_eq!(last["event"]["removed"][0]["name"], "two", "{last}");
+    assert!(machine.pool.runs(&entry));
+}
+
+/// A definition that does not let it, and a server that does not say that it can.
+#[tokio::test(start_paused = true)]
+async fn d2_5_who_cannot_share_gets_a_process_of_its_own() {
+    for (capabilities, more) in [(takes_folders(), ""), (json!({}), SHARE)] {
+        let machine = Machine::new(Memory::of([Life::Healthy]).says(&capabilities), 4);
+        let entry = machine.entry(more);
+        for root in ["one", "two", "one"] {
+            machine.hover(1, &entry, root).await.unwrap();
+        }
+        assert_eq!(machine.memory.opened(), 2);
+        assert!(machine.memory.received("workspace/didChangeWorkspaceFolders").is_empty());
+    }
+}
+
+/// Folders belong to one life: a new one has its root, and gets the others when they are asked for.
+#[tokio::test(start_paused = true)]
+async fn after_a_new_start_folders_are_told_again() {
+    let machine = Machine::new(Memory::of([Life::Healthy]).says(&takes_folders()), 4);
+    let entry = machine.entry(SHARE);
+    machine.hover(1, &entry, "one").await.unwrap();
+    machine.hover(1, &entry, "two").await.unwrap();
+    machine.pool.all()[0].reset().await;
+    machine.hover(1, &entry, "two").await.unwrap();
+    assert_eq!(machine.memory.opened(), 2);
+    assert_eq!(machine.memory.received("workspace/didChangeWorkspaceFolders").len(), 2);
+    assert_eq!(machine.memory.received("textDocument/didOpen").len(), 3);
+}
+
+/// Never more processes than the limit; the longest unused goes, and one that is in use stays.
+#[tokio::test(start_paused = true)]
+async fn per_03_the_limit_holds() {
+    let machine = Machine::new(Memory::of([Life::Healthy]), 2);
+    let entry = machine.entry("");
+    for root in ["one", "two", "three"] {
+        machine.hover(1, &entry, root).await.unwrap();
+        sleep(Duration::from_secs(1)).await;
+        let running = machine.pool.all().iter().filter(|instance| instance.is_running()).count();
+        assert!(running <= 2, "{running} at once");
+    }
+    let alive: Vec<bool> = machine.pool.all().iter().map(|instance| instance.is_running()).collect();
+    assert_eq!(alive, [false, true, true], "the longest unused one has gone");
+    let sessions: Vec<_> = machine.pool.all()[1..].iter().map(|instance| instance.state()).collect();
+    let holds: Vec<_> = sessions
+        .iter()
+        .map(|state| match state {
+            crate::runtime::instance::State::Running(session) => session.hold(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(matches!(machine.hover(1, &entry, "one").await, Err(Shortfall::PoolFull { limit: 2 })));
+    drop(holds);
+    machine.hover(1, &entry, "one").await.unwrap();
+    // A place that is only taken on purpose costs nothing: however often, it is never called broken.
+    for _ in 0..10 {
+        for root in ["two", "three", "one"] {
+            machine.hover(1, &entry, root).await.unwrap();
+        }
+    }
+}
+
+/// Many at once: they wait for their turn, and the limit holds all the same.
+#[tokio::test(start_paused = true)]
+async fn starts_at_the_same_time_keep_the_limit() {
+    let machine = Machine::new(Memory::of([Life::Healthy]), 1);
+    let entry = machine.entry("");
+    let asked = ["one", "two", "three"].map(|root| machine.hover(1, &entry, root));
+    let answers = futures::future::join_all(asked).await;
+    assert!(answers.iter().any(Result::is_ok));
+    let running = machine.pool.all().iter().filter(|instance| instance.is_running()).count();
+    assert!(running <= 1, "{running} at once");
+}
