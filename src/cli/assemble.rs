@@ -8,7 +8,7 @@ use crate::{
     binding::{Binding, Bound},
     config::{self, Capability, Flags, Loaded, Output, Permission, Settings},
     mcp::{ListChanges, McpSettings, ToolNames},
-    registry::{Registry, Surroundings},
+    registry::{Confinement, Registry, Surroundings},
     render,
     runtime::{
         ground::Ground,
@@ -153,6 +153,11 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
         empty: ms(settings.empty_ms),
         documents: settings.documents,
         pending: settings.pending,
+        confinement: Confinement {
+            memory_mb: Some(settings.memory_mb).filter(|limit| *limit > 0),
+            nice: Some(settings.nice).filter(|nice| *nice > 0),
+            sandbox: settings.sandbox,
+        },
     };
     // 0 means never.
     let idle =

@@ -9,4 +9,4 @@ pub(crate) mod text;
 
 pub use capability::{Capability, UnknownCapability};
 pub use layers::{ConfigError, Flags, Loaded, load};
-pub use settings::{Output, Permission, Settings, ToolNames};
+pub use settings::{Output, Permission, Sandbox, Settings, ToolNames};

@@ -21,6 +21,7 @@ use crate::sys::{
     dirs::Dirs,
     env::Env,
     lookup::{self, LookupError},
+    process::Bounds,
 };
 
 /// What langport knows of the machine when it starts servers.
@@ -40,7 +41,7 @@ impl Surroundings {
     }
 
     /// The folders of PATH as they stand there.
-    fn path_dirs(&self) -> Vec<PathBuf> {
+    pub(super) fn path_dirs(&self) -> Vec<PathBuf> {
         std::env::split_paths(self.vars.get("PATH").unwrap_or_default()).collect()
     }
 
@@ -62,7 +63,7 @@ impl Surroundings {
     }
 
     /// Whether a path lies in the workspace, as it is written or as it really is.
-    fn is_inside(&self, path: &Path) -> bool {
+    pub(super) fn is_inside(&self, path: &Path) -> bool {
         let real = path.canonicalize();
         let inside = |path: &Path| self.workspace.iter().any(|root| path.starts_with(root));
         inside(path) || real.is_ok_and(|real| inside(&real))
@@ -86,6 +87,11 @@ pub struct Launch {
     pub cwd: PathBuf,
     /// What is set beside the few variables that every server gets; PATH is always among them, without the workspace.
     pub env: Vec<(String, String)>,
+    /// Variables of langport's own that it gets as well.
+    pub pass_env: Vec<String>,
+    pub bounds: Bounds,
+    /// It sees other processes, so that it can watch whether langport still runs.
+    pub sees_langport: bool,
     pub transport: Transport,
     pub address: Option<String>,
     /// `initializationOptions`; null where there are none.
@@ -184,7 +190,16 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
         program,
         args,
         cwd: root.to_owned(),
+        bounds: Bounds { nice: def.nice, memory_mb: def.memory_mb, scratch: !env.contains_key("TMPDIR") },
         env: env.into_iter().collect(),
+        // A definition of the repository gets to see nothing that may be secret.
+        pass_env: def
+            .pass_env
+            .iter()
+            .filter(|name| entry.scope != Scope::Project || expand::is_plain(name))
+            .cloned()
+            .collect(),
+        sees_langport: true,
         transport: def.transport,
         address: match &def.address {
             Some(address) => vars.text("address", address)?,

@@ -21,7 +21,7 @@ use tokio::{
 
 use crate::{
     protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities, uri::path_to_uri},
-    registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
+    registry::{self, Confinement, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::process::{self, Running, Spawn},
 };
 
@@ -51,6 +51,8 @@ pub struct Starter {
     pub empty: Duration,
     pub documents: usize,
     pub pending: usize,
+    /// What holds for every process.
+    pub confinement: Confinement,
 }
 
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
@@ -67,7 +69,9 @@ pub(super) async fn start(
     events: &Events,
 ) -> Result<Arc<Session>, Shortfall> {
     let began = Instant::now();
-    let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
+    let launch = registry::resolve(entry, root, &starter.around)
+        .and_then(|launch| registry::confine(launch, entry, starter.confinement, &starter.around))
+        .map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let listens = globs("watch.files", &entry.def.watch.files)?;
     let restarts = globs("watch.restart", &entry.def.watch.restart)?;
@@ -233,7 +237,8 @@ async fn open(
         program: launch.program.clone(),
         args: launch.args.clone(),
         cwd: launch.cwd.clone(),
-        env: process::allowed_env(&[], &launch.env),
+        env: process::allowed_env(&launch.pass_env, &launch.env),
+        bounds: launch.bounds,
     };
     let mut running = process::spawn(spawn).await.map_err(|error| error.to_string())?;
     starts.fetch_add(1, Ordering::Relaxed);
@@ -274,7 +279,8 @@ fn loopback(address: &str) -> Result<SocketAddr, String> {
 fn initialize(launch: &Launch, root: &Path, folder: &(String, String)) -> Value {
     let extra = (!launch.client_capabilities.is_empty()).then(|| Value::Object(launch.client_capabilities.clone()));
     let mut params = json!({
-        "processId": std::process::id(),
+        // Servers end once they no longer see this process: one that sees no other is told of none.
+        "processId": launch.sees_langport.then(std::process::id),
         "clientInfo": {"name": "langport", "version": env!("CARGO_PKG_VERSION")},
         "rootUri": folder.0,
         // Deprecated, and still what some servers read.
