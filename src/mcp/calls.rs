@@ -21,8 +21,9 @@ use crate::tools::{
 const WAITING: usize = 512;
 /// Tools end their own waiting; this much later a call is ended for them.
 const SLACK: Duration = Duration::from_secs(1);
-/// How long calls may still run once the client has closed its end.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long calls may still run once the client has closed its end. With the end of the servers that are still starting
+/// it makes less than two seconds.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
 pub(super) struct Calls {

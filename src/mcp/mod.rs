@@ -7,6 +7,7 @@ mod catalog;
 mod changes;
 mod handler;
 mod instructions;
+mod lines;
 mod names;
 mod once;
 mod progress;

@@ -22,6 +22,7 @@ use super::{
     event::{Event, Events},
     ground::Ground,
     query::{Question, Reply, Shortfall},
+    readiness::Standing,
     session::Session,
     start::{Starter, start},
     stop::stop,
@@ -80,6 +81,9 @@ pub struct Instance {
     state: watch::Receiver<State>,
     starts: Arc<AtomicU64>,
 }
+
+/// The whole shutdown of a server that has not loaded its project.
+const LOADING: Duration = Duration::from_millis(700);
 
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
@@ -373,7 +377,10 @@ impl Actor {
             _ => None,
         };
         if let Some(session) = session {
-            stop(&session, self.starter.shutdown).await;
+            // One that is still loading answers nothing, `shutdown` neither, and has nothing to lose.
+            let loading = !matches!(session.heard.standing(), Standing::Ready);
+            let longest = if loading { self.starter.shutdown.min(LOADING) } else { self.starter.shutdown };
+            stop(&session, longest).await;
         }
         self.enter(State::Stopped, cause);
     }
