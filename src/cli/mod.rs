@@ -11,6 +11,7 @@ mod progress;
 mod project;
 mod serve;
 pub mod show;
+pub mod trace;
 mod try_project;
 
 use std::{future::Future, time::Duration};

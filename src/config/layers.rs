@@ -56,7 +56,7 @@ pub struct Loaded {
 }
 
 /// Variables of langport's that are no settings.
-const NOT_SETTINGS: &[&str] = &["CONFIG_DIR", "STATE_DIR", "DATA_DIR", "LOG"];
+const NOT_SETTINGS: &[&str] = &["CONFIG_DIR", "STATE_DIR", "DATA_DIR", "LOG", "FILE_LOG"];
 const PREFIX: &str = "LANGPORT_";
 
 /// Reads all layers.

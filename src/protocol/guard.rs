@@ -17,6 +17,7 @@ use super::read::{Caps, published};
 use super::skim::{Seen, Skim};
 use super::throttle::Bucket;
 use super::writer::Frame;
+use crate::sys::secrets;
 
 const METHOD_BYTES: usize = 200;
 /// Bodies up to this size are mended on a copy.
@@ -114,6 +115,7 @@ impl Guard {
             Err(RequestError::Unusable(format!("is nested more than {} deep", self.shared.limits.depth)))
         } else if let Some(error) = error {
             let WireError { code, message, retrigger } = WireError::read(error);
+            let message = secrets::hide(&message).into_owned();
             Err(RequestError::Server { code, message, retrigger })
         } else {
             let result = result.map(|result| {

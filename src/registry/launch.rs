@@ -22,6 +22,7 @@ use crate::sys::{
     env::Env,
     lookup::{self, LookupError},
     process::Bounds,
+    secrets,
 };
 
 /// What langport knows of the machine when it starts servers.
@@ -168,7 +169,7 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     for (field, list) in [("args", &def.args), ("untrusted.args", &untrusted.args)] {
         for arg in list {
             args.extend(vars.text(field, arg)?);
-            shown.extend(vars.shown(field, arg)?);
+            shown.extend(vars.shown(field, arg)?.map(|arg| secrets::hide(&arg).into_owned()));
         }
     }
     // What was installed together finds each other: a linter that the server runs.
@@ -177,7 +178,10 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     for (field, table) in [("env", &def.env), ("untrusted.env", &untrusted.env)] {
         for (name, value) in table {
             match vars.text(&format!("{field}.{name}"), value)? {
-                Some(value) => env.insert(name.clone(), value),
+                Some(value) => {
+                    secrets::learn(name, &value);
+                    env.insert(name.clone(), value)
+                }
                 None => env.remove(name),
             };
         }

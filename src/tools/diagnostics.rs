@@ -100,7 +100,7 @@ fn all_failed(ask: &Ask<'_>, heard: &[Heard], servers: Vec<ServerVerdict>) -> Fa
     let name = ask.engine.display(&one.entry);
     let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(&name, shortfall));
     let servers = if heard.len() > 1 { servers } else { Vec::new() };
-    Failure { details: shortfall.lines(), servers, ..base }
+    Failure { details: ask.lines(shortfall), servers, ..base }
 }
 
 /// How to mend what one server lacks, when others have answered.
@@ -119,7 +119,7 @@ fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str
             file: reader.shown(&related.file),
             line: span.line,
             column: span.column,
-            message: related.message.clone(),
+            message: reader.relative(&related.message),
         }
     });
     Problem {
@@ -130,7 +130,7 @@ fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, server: &str
         end_line: span.end_line,
         end_column: span.end_column,
         severity: word(item.severity).into(),
-        message: item.message.clone(),
+        message: reader.relative(&item.message),
         code: item.code.clone(),
         source: item.source.clone().or_else(|| Some(server.to_owned())),
         text: reader.line(&own, span.line),
