@@ -57,8 +57,7 @@ pub(super) struct Langport {
     pub mcp: McpSettings,
 }
 
-/// Restarts of one server within [`WINDOW`].
-const RESTARTS: usize = 3;
+/// In which restarts of one server are counted.
 const WINDOW: Duration = Duration::from_secs(5 * 60);
 /// The whole shutdown of one server.
 const SHUTDOWN: Duration = Duration::from_secs(5);
@@ -162,7 +161,7 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
     // 0 means never.
     let idle =
         if settings.idle_stop_ms == 0 { Duration::from_secs(u64::from(u32::MAX)) } else { ms(settings.idle_stop_ms) };
-    let budget = Budget { restarts: RESTARTS, window: WINDOW };
+    let budget = Budget { restarts: settings.restarts, window: WINDOW };
     Pool::new(starter, PoolLimits { instances: settings.instances, idle, budget })
 }
 

@@ -20,6 +20,8 @@ pub struct Settings {
     pub request_timeout_ms: u64,
     /// Servers that run at once.
     pub instances: usize,
+    /// How often a server that died or did not start is started again within five minutes.
+    pub restarts: usize,
     /// Documents that one server has open at once.
     pub documents: usize,
     /// The largest file that a server is told of.
@@ -116,6 +118,7 @@ impl Default for Settings {
             start_timeout_ms: 60_000,
             request_timeout_ms: 15_000,
             instances: 16,
+            restarts: 3,
             documents: 64,
             document_bytes: 5 << 20,
             pending: 64,
@@ -146,11 +149,12 @@ impl Settings {
     /// The first key whose value is out of bounds, with what is wrong about it.
     pub(super) fn out_of_bounds(&self) -> Option<(&'static str, String)> {
         const MINUTE: u64 = 60_000;
-        let numbers: [(&'static str, u64, RangeInclusive<u64>); 17] = [
+        let numbers: [(&'static str, u64, RangeInclusive<u64>); 18] = [
             ("max_wait_ms", self.max_wait_ms, 100..=60 * MINUTE),
             ("start_timeout_ms", self.start_timeout_ms, 100..=60 * MINUTE),
             ("request_timeout_ms", self.request_timeout_ms, 100..=60 * MINUTE),
             ("instances", self.instances as u64, 1..=256),
+            ("restarts", self.restarts as u64, 0..=10_000),
             ("documents", self.documents as u64, 1..=4096),
             ("document_bytes", self.document_bytes, 1024..=64 << 20),
             ("pending", self.pending as u64, 1..=1024),

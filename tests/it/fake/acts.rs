@@ -40,7 +40,7 @@ impl Fake {
             _ => vec![Act::Default],
         };
         let waits = acts.iter().any(|a| match a {
-            Act::Sleep(_) | Act::Await(_) => true,
+            Act::Sleep(_) | Act::Await(_) | Act::Drip(..) => true,
             Act::Ask(ask) => !ask.block,
             _ => false,
         });
@@ -126,6 +126,22 @@ impl Fake {
                 self.send(&json!({"jsonrpc": "2.0", "method": name, "params": fill(value, uri, &root)}));
             }
             Act::Raw(text) => self.bytes(text.as_bytes()),
+            Act::RawReply(text) => {
+                let id = id.map(ToString::to_string).unwrap_or_default();
+                self.bytes(super::wire::frame(&text.replace("$id", &id)).as_bytes());
+            }
+            Act::Bytes(bytes) => self.bytes(bytes),
+            Act::Drip(text, ms) => {
+                for byte in text.as_bytes() {
+                    self.bytes(&[*byte]);
+                    std::thread::sleep(Duration::from_millis(*ms));
+                }
+            }
+            Act::Eat(mib) => {
+                let eaten = vec![7_u8; mib << 20];
+                self.event("eaten", json!(eaten.iter().step_by(4096).map(|b| usize::from(*b)).sum::<usize>()));
+                std::mem::forget(eaten);
+            }
             Act::RawTimes(text, times) => self.bytes(text.repeat(*times).as_bytes()),
             Act::Stderr(text, times) => {
                 use std::io::Write as _;

@@ -60,8 +60,16 @@ pub(crate) enum Act {
     Tell(String, Value),
     /// Bytes for stdout, not framed.
     Raw(String),
+    /// A frame with this text, in which `$id` stands for the request's id.
+    RawReply(String),
+    /// The same where the text is no text.
+    Bytes(Vec<u8>),
+    /// Bytes for stdout, one at a time with so many milliseconds between them.
+    Drip(String, u64),
     /// The same text to stdout so many times.
     RawTimes(String, usize),
+    /// Takes so many MiB of memory.
+    Eat(usize),
     /// The same line to stderr so many times.
     Stderr(String, usize),
     StopReading,

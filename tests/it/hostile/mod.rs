@@ -1,5 +1,10 @@
 //! Servers that lie, flood, stall and send nonsense: langport survives, stays small, and says what happened.
 
+pub(crate) mod process;
+pub(crate) mod secrets;
+pub(crate) mod soak;
+pub(crate) mod wire;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
