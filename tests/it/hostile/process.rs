@@ -140,11 +140,6 @@ fn sec_02_a_sandbox_shows_the_server_nothing_else() {
         assert_eq!(ws.path("written").exists(), writes, "{seen}");
         assert!(!ws.home().join("state-marker").exists(), "{seen}");
     }
-    // The scripted server itself serves in there.
-    let ws = Workspace::new("//- a.py\nalpha\n");
-    let fake = Definition::new("fake", Script::new()).key("sandbox = \"bwrap-write\"");
-    let fake = fake.env("LANGPORT_FAKE_SCRIPT", ws.path("script.json").to_str().unwrap());
-    drop(fake);
 }
 
 fn without_the_sandbox_nothing_starts() {

@@ -93,10 +93,9 @@ fn around(text: &str, what: &str) -> String {
 fn logs_are_lines_of_json_in_a_file_for_each_process() {
     let ws = Workspace::new("//- a.py\nalpha\n");
     for _ in 0..2 {
-        let lp = Langport::with(&ws, Script::new());
-        let other = Langport::with(&ws, Script::new());
-        lp.hover(&at()).verdict_is("fresh");
-        other.hover(&at()).verdict_is("fresh");
+        let mut both = [Langport::with(&ws, Script::new()), Langport::with(&ws, Script::new())];
+        both.iter().for_each(|lp| drop(lp.hover(&at()).verdict_is("fresh").text.clone()));
+        both.iter_mut().for_each(|lp| assert!(lp.hang_up().is_some()));
     }
     let folder = ws.home().join("state/log");
     let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{ALLOWED, at, honest, small};
 use crate::{
     fake::{
-        script::{Act, Ask, Publish, Script},
+        script::{Act, Ask, Script},
         wire::frame,
     },
     support::{Definition, Langport, Workspace, procs, within},
@@ -216,7 +216,7 @@ fn lists_for_files_that_are_not_there() {
         json!({"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": {"uri": uri, "diagnostics": [
             {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}, "message": message}]}})
     };
-    let flood: String = (0..40_000).map(|i| frame(&list(i).to_string())).collect();
+    let flood: String = (0..10_000).map(|i| frame(&list(i).to_string())).collect();
     small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 30_000, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         lp.diagnostics("a.py").verdict_in(&["fresh", "settling"]).lacks("no/such");
@@ -233,7 +233,7 @@ fn registrations_without_end() {
                 .to_string(),
         )
     };
-    let flood: String = (0..10_000).map(register).collect();
+    let flood: String = (0..2_000).map(register).collect();
     small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 30_000, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         lp.diagnostics("a.py").fine();
