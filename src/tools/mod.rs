@@ -1,6 +1,7 @@
 //! One file per tool: arguments to a query to a typed outcome; and the address, which all position tools share.
 
-mod address;
+#[doc(hidden)]
+pub mod address;
 mod args;
 mod ask;
 pub mod caller;

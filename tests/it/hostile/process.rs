@@ -15,7 +15,6 @@ trials![
     a_server_that_takes_too_much_memory_is_ended_and_said_so,
     niceness_and_passed_variables_reach_the_server,
     temporary_files_go_with_their_server,
-    sec_02_a_sandbox_shows_the_server_nothing_else,
     without_the_sandbox_nothing_starts,
 ];
 
@@ -97,49 +96,6 @@ fn temporary_files_go_with_their_server() {
     });
     assert!(lp.hang_up().is_some());
     assert_eq!(folders(), Vec::<std::path::PathBuf>::new());
-}
-
-/// A shell that looks around, and tells on stderr what it has seen.
-fn prying(ws: &Workspace) -> Definition {
-    let secret = ws.home().join("secret");
-    fs::write(&secret, "SECRET-CONTENT").unwrap();
-    let outside = ws.home().join("state-marker");
-    let script = format!(
-        "exec 1>&2; cat {secret} || echo no-secret; echo x > {root}/written || echo no-write; echo x > {outside}; \
-         cat a.py; echo y > $TMPDIR/own && echo own-tmp; ls /proc | grep -c '^[0-9]'; \
-         cat /proc/net/dev | grep -c eth || echo no-net; kill -0 {langport} || echo no-processes; exit 7",
-        secret = secret.display(),
-        root = ws.root().display(),
-        outside = outside.display(),
-        langport = std::process::id(),
-    );
-    Definition::command("pry", "/bin/sh").key(&format!("args = [\"-c\", {}]", json!(script)))
-}
-
-fn sec_02_a_sandbox_shows_the_server_nothing_else() {
-    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|dir| dir.join("bwrap").is_file());
-    if !found {
-        // Its command line is proven without it; that nothing starts then is proven below.
-        eprintln!("bubblewrap is not installed here: the sandbox is not tried out");
-        return;
-    }
-    for (mode, writes) in [("bwrap", false), ("bwrap-write", true)] {
-        let ws = Workspace::new("//- a.py\nthe-source\n");
-        let mut lp = Langport::builder(&ws)
-            .server(prying(&ws))
-            .config(&format!("sandbox = \"{mode}\""))
-            .max_wait(10_000)
-            .start();
-        lp.tolerate();
-        let answer = lp.hover(&at());
-        assert!(answer.is_error, "{answer}");
-        let status = lp.tool("status", &json!({"server": "pry"}));
-        let seen = format!("{answer}\n{status}");
-        assert!(!seen.contains("SECRET-CONTENT"), "{seen}");
-        assert!(seen.contains("no-processes"), "{seen}");
-        assert_eq!(ws.path("written").exists(), writes, "{seen}");
-        assert!(!ws.home().join("state-marker").exists(), "{seen}");
-    }
 }
 
 fn without_the_sandbox_nothing_starts() {

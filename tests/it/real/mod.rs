@@ -14,6 +14,7 @@ mod rows_native;
 mod rows_python;
 mod rows_web;
 mod rust;
+mod sandbox;
 mod servers;
 mod shop;
 mod sync;
@@ -55,6 +56,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         inspector::trials(),
         clients::trials(),
         definitions::trials(),
+        sandbox::trials(),
         truth::trials(),
     ]
     .into_iter()

@@ -19,6 +19,8 @@ pub(crate) enum Need {
     Flask,
     /// The MCP inspector's command line, with a Node.js that it accepts.
     Inspector,
+    /// The sandbox of that name, which langport does not install.
+    Bwrap,
 }
 
 /// Everything that Flask's modules import, at the versions that the expectations were taken from.
@@ -44,7 +46,7 @@ pub(super) fn folder() -> PathBuf {
 }
 
 impl Need {
-    pub(super) const ALL: [Self; 5] = [Self::Pyright, Self::Ty, Self::Ruff, Self::Flask, Self::Inspector];
+    pub(super) const ALL: [Self; 6] = [Self::Pyright, Self::Ty, Self::Ruff, Self::Flask, Self::Inspector, Self::Bwrap];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -53,6 +55,7 @@ impl Need {
             Self::Ruff => "ruff",
             Self::Flask => "flask",
             Self::Inspector => "inspector",
+            Self::Bwrap => "bubblewrap",
         }
     }
 
@@ -61,6 +64,11 @@ impl Need {
         static NPM: OnceLock<bool> = OnceLock::new();
         static PYTHON: OnceLock<bool> = OnceLock::new();
         match self {
+            Self::Bwrap => {
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let there = std::env::split_paths(&path).any(|folder| folder.join("bwrap").is_file());
+                (!there).then_some("bubblewrap is missing")
+            }
             Self::Pyright | Self::Inspector => {
                 let there = NPM.get_or_init(|| {
                     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -78,7 +86,7 @@ impl Need {
 
     /// Installs it, unless it is there. Tests that need the same thing at the same time wait for the first.
     pub(super) fn put_in_place(self) {
-        static DONE: [OnceLock<Result<(), String>>; 5] = [const { OnceLock::new() }; 5];
+        static DONE: [OnceLock<Result<(), String>>; 6] = [const { OnceLock::new() }; 6];
         let done = DONE[self as usize].get_or_init(|| {
             fs::create_dir_all(folder()).map_err(|error| format!("{}: {error}", folder().display()))?;
             // Another run may be at it.
@@ -86,6 +94,7 @@ impl Need {
                 File::create(folder().join(format!("{}.lock", self.name()))).map_err(|error| error.to_string())?;
             lock.lock().map_err(|error| error.to_string())?;
             match self {
+                Self::Bwrap => Ok(()),
                 Self::Pyright | Self::Ty | Self::Ruff => langport_install(self.name()),
                 Self::Flask => once(&flask(), |folder| {
                     run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
