@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use rmcp::{RoleServer, service::RxJsonRpcMessage};
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::Mutex,
@@ -188,7 +188,8 @@ fn is_id(raw: &str) -> bool {
 /// An error with the id as the client wrote it, where it is a number or a string.
 fn error(id: Option<&str>, code: i32, message: &str) -> Vec<u8> {
     let id = id.filter(|id| id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit()));
-    let id = id.filter(|id| serde_json::from_str::<&RawValue>(id).is_ok()).unwrap_or("null");
+    // A number beyond all numbers (`1e999`) is none that the client could read.
+    let id = id.filter(|id| serde_json::from_str::<Value>(id).is_ok()).unwrap_or("null");
     let error = json!({"code": code, "message": message});
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into_bytes()
 }
@@ -207,7 +208,7 @@ mod tests {
         }
     }
 
-    fn check(line: &str, expected: Expect) {
+    fn check(line: &str, expected: &Expect) {
         expected.assert_eq(&shown(judge(line.as_bytes())));
     }
 
@@ -233,29 +234,29 @@ mod tests {
     fn what_is_no_request_is_refused_or_ignored() {
         check(
             r#"{"jsonrpc":"2.0","id":7,"method":"ping""#,
-            expect![[r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32700,"message":"this is no valid JSON"}}"#]],
+            &expect![[r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32700,"message":"this is no valid JSON"}}"#]],
         );
         check(
             "{",
-            expect![[r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no valid JSON"}}"#]],
+            &expect![[r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no valid JSON"}}"#]],
         );
         check(
             r#"[{"jsonrpc":"2.0","id":7,"method":"ping"}]"#,
-            expect![[
+            &expect![[
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a batch: send each message on a line of its own"}}"#
             ]],
         );
-        check("hello", expect!["ignored: a line that is no JSON object"]);
-        check(" \r", expect!["ignored: an empty line"]);
-        check(r#"{"jsonrpc":"2.0","method":7}"#, expect!["ignored: a notification of the wrong shape"]);
-        check(r#"{"jsonrpc":"2.0","id":{},"error":7}"#, expect!["ignored: an answer of the wrong shape"]);
+        check("hello", &expect!["ignored: a line that is no JSON object"]);
+        check(" \r", &expect!["ignored: an empty line"]);
+        check(r#"{"jsonrpc":"2.0","method":7}"#, &expect!["ignored: a notification of the wrong shape"]);
+        check(r#"{"jsonrpc":"2.0","id":{},"error":7}"#, &expect!["ignored: an answer of the wrong shape"]);
         assert!(
             shown(judge(br#"{"jsonrpc":"2.0","id":"a","method":5}"#)).contains(r#""id":"a","error":{"code":-32600"#)
         );
         assert!(shown(judge(br#"{"id":3}"#)).contains(r#""id":3,"error":{"code":-32600"#));
         check(
             "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r",
-            expect![[r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#]],
+            &expect![[r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#]],
         );
     }
 

@@ -164,22 +164,22 @@ mod tests {
         }
     }
 
-    fn check(text: &str, expected: Expect) {
+    fn check(text: &str, expected: &Expect) {
         expected.assert_eq(&hide(text));
     }
 
     #[test]
     fn what_looks_like_a_credential() {
-        check("GET https://me:pa55word@host/x?y", expect!["GET https://[hidden]@host/x?y"]);
-        check("postgres://app@db/x", expect!["postgres://[hidden]@db/x"]);
-        check("Authorization: Bearer abc.def-123456", expect!["Authorization: Bearer [hidden]"]);
-        check("--api-key=abcdefgh123 --port=80", expect!["--api-key=[hidden] --port=80"]);
-        check(&format!("x ghp_{} y", "a1".repeat(12)), expect!["x [hidden] y"]);
+        check("GET https://me:pa55word@host/x?y", &expect!["GET https://[hidden]@host/x?y"]);
+        check("postgres://app@db/x", &expect!["postgres://[hidden]@db/x"]);
+        check("Authorization: Bearer abc.def-123456", &expect!["Authorization: Bearer [hidden]"]);
+        check("--api-key=abcdefgh123 --port=80", &expect!["--api-key=[hidden] --port=80"]);
+        check(&format!("x ghp_{} y", "a1".repeat(12)), &expect!["x [hidden] y"]);
         check(
             "unexpected token: identifier, token = value, basic types",
-            expect!["unexpected token: identifier, token = value, basic types"],
+            &expect!["unexpected token: identifier, token = value, basic types"],
         );
-        check("https://host/a@b and me@host", expect!["https://host/a@b and me@host"]);
+        check("https://host/a@b and me@host", &expect!["https://host/a@b and me@host"]);
     }
 
     #[test]

@@ -59,14 +59,16 @@ fn fuzz(target: &str, check: fn(&[u8])) {
     let seed =
         number("FUZZ_SEED").unwrap_or(if number("FUZZ_SECONDS").is_some() { std::process::id().into() } else { 1 });
     eprintln!("{target}: FUZZ_SEED={seed}");
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let config = Config { cases: BATCH, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let seeds: Vec<Vec<u8>> = corpus.into_iter().map(|(_, input)| input).collect();
     let begun = Instant::now();
     let mut tried = 0_u64;
     while begun.elapsed() < budget {
+        // A runner counts its cases for good: each batch has its own.
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&tried.to_le_bytes());
+        let config = Config { cases: BATCH, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
         let run = runner.run(&mutate::inputs(seeds.len()), |recipe| {
             let input = recipe.apply(&seeds);
             // proptest catches the panic of a failing input, to make it smaller.

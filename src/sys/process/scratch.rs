@@ -48,7 +48,7 @@ mod tests {
         );
 
         let deep = tmp.path().join("x".repeat(60));
-        std::fs::create_dir(&deep).unwrap();
+        crate::sys::files::create_dirs(&deep).unwrap();
         let mut env = vec![("TMPDIR".to_owned(), deep.to_str().unwrap().to_owned())];
         assert_eq!(create(&mut env).unwrap().path().parent(), Some(Path::new("/tmp")));
         let mut env = vec![("TMPDIR".to_owned(), "/no/such".to_owned())];
