@@ -56,6 +56,10 @@ pub struct Definition {
     /// Variables of langport's own environment that are passed on, beside those; one that is not set there stays unset.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pass_env: Vec<String>,
+    /// It meets others of the same user in the cache folder (a daemon's socket): it gets such folders of its own, which go
+    /// with it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub private_cache: bool,
     /// Instead of the setting `memory_mb`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory_mb: Option<u64>,

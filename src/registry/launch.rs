@@ -194,7 +194,12 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
         program,
         args,
         cwd: root.to_owned(),
-        bounds: Bounds { nice: def.nice, memory_mb: def.memory_mb, scratch: !env.contains_key("TMPDIR") },
+        bounds: Bounds {
+            nice: def.nice,
+            memory_mb: def.memory_mb,
+            scratch: !env.contains_key("TMPDIR"),
+            private_cache: def.private_cache,
+        },
         env: env.into_iter().collect(),
         // A definition of the repository gets to see nothing that may be secret.
         pass_env: def

@@ -47,6 +47,8 @@ pub struct Bounds {
     pub memory_mb: Option<u64>,
     /// It gets a folder for temporary files of its own, which is removed after it.
     pub scratch: bool,
+    /// That folder stands for the user's cache and runtime folders too.
+    pub private_cache: bool,
 }
 
 /// How a process ended.
@@ -90,7 +92,7 @@ pub struct Running {
 /// # Errors
 /// When the program cannot be executed: the error names it.
 pub async fn spawn(mut spawn: Spawn) -> io::Result<Running> {
-    let scratch = if spawn.bounds.scratch { scratch::create(&mut spawn.env) } else { None };
+    let scratch = if spawn.bounds.scratch { scratch::create(&mut spawn.env, spawn.bounds.private_cache) } else { None };
     let named = |error: io::Error| explain(&spawn, &error);
     if !spawn.cwd.is_dir() {
         let message = format!("cannot start {} in {}: no such folder", spawn.program.display(), spawn.cwd.display());

@@ -7,12 +7,14 @@ use crate::sys::files::TempDir;
 
 /// Variables that name the folder.
 const NAMES: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
+/// Those of the user's folders that would not be missed.
+const CACHES: [&str; 2] = ["XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
 /// A socket's path has at most 107 bytes, and servers put names of 40 and more behind this.
 const LONGEST: usize = 48;
 
 /// Makes a folder where the environment says that temporary files lie, and makes the environment say so. `None` where
 /// that is impossible: the server then has the common folder, as any other program.
-pub(super) fn create(env: &mut Vec<(String, String)>) -> Option<TempDir> {
+pub(super) fn create(env: &mut Vec<(String, String)>, caches: bool) -> Option<TempDir> {
     let said = env.iter().find(|(name, _)| NAMES.contains(&name.as_str())).map(|(_, folder)| PathBuf::from(folder));
     let common = Path::new("/tmp");
     let parent = said.filter(|folder| folder.is_absolute()).unwrap_or_else(|| common.to_owned());
@@ -25,8 +27,9 @@ pub(super) fn create(env: &mut Vec<(String, String)>) -> Option<TempDir> {
         }
     };
     let path = folder.path().to_str()?.to_owned();
-    env.retain(|(name, _)| !NAMES.contains(&name.as_str()));
-    env.extend(NAMES.map(|name| (name.to_owned(), path.clone())));
+    let names = || NAMES.iter().chain(CACHES.iter().filter(|_| caches));
+    env.retain(|(name, _)| !names().any(|set| set == name));
+    env.extend(names().map(|name| ((*name).to_owned(), path.clone())));
     Some(folder)
 }
 
@@ -39,7 +42,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let mut env =
             vec![("A".to_owned(), "1".to_owned()), ("TMP".to_owned(), tmp.path().to_str().unwrap().to_owned())];
-        let folder = create(&mut env).unwrap();
+        let folder = create(&mut env, false).unwrap();
         assert_eq!(folder.path().parent(), Some(tmp.path()));
         let path = folder.path().to_str().unwrap().to_owned();
         assert_eq!(
@@ -50,9 +53,11 @@ mod tests {
         let deep = tmp.path().join("x".repeat(60));
         crate::sys::files::create_dirs(&deep).unwrap();
         let mut env = vec![("TMPDIR".to_owned(), deep.to_str().unwrap().to_owned())];
-        assert_eq!(create(&mut env).unwrap().path().parent(), Some(Path::new("/tmp")));
+        let folder = create(&mut env, true).unwrap();
+        assert_eq!(folder.path().parent(), Some(Path::new("/tmp")));
+        assert!(env.contains(&("XDG_CACHE_HOME".to_owned(), folder.path().to_str().unwrap().to_owned())));
         let mut env = vec![("TMPDIR".to_owned(), "/no/such".to_owned())];
-        assert!(create(&mut env).is_none());
+        assert!(create(&mut env, false).is_none());
         assert_eq!(env.len(), 1);
     }
 }
