@@ -107,6 +107,18 @@ impl Fake {
             Act::Hover(bytes) => {
                 self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}}));
             }
+            Act::LargeHover(bytes) => {
+                let id = id.map(ToString::to_string).unwrap_or_default();
+                let (head, tail) = (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"contents":""#), "\"}}");
+                let piece = "long hover ".repeat(100_000);
+                let pieces = bytes / piece.len();
+                self.bytes(
+                    format!("Content-Length: {}\r\n\r\n{head}", head.len() + pieces * piece.len() + tail.len())
+                        .as_bytes(),
+                );
+                (0..pieces).for_each(|_| self.bytes(piece.as_bytes()));
+                self.bytes(tail.as_bytes());
+            }
             Act::Completions(count, docs) => {
                 let items = (0..*count)
                     .map(|i| json!({"label": format!("item_{i:06}"), "kind": 3, "documentation": "d".repeat(*docs)}));

@@ -49,6 +49,8 @@ pub(crate) enum Act {
     Locations(usize),
     /// Answers with a hover of so many bytes.
     Hover(usize),
+    /// The same, written as it comes: for answers that take the fake itself too long.
+    LargeHover(usize),
     /// Answers with so many completion items, each with documentation of so many bytes.
     Completions(usize, usize),
     /// Answers references with one more of them each time, until the named progress has ended.

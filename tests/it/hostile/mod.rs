@@ -55,6 +55,7 @@ fn small(script: Script, max_wait: u64, test: impl FnOnce(&Langport)) {
         .server(Definition::new("fake", script))
         .server(Definition::new("good", Script::new()).languages(&["go"]))
         .max_wait(max_wait)
+        .config(&format!("request_timeout_ms = {}", max_wait.max(15_000)))
         .start();
     lp.tolerate();
     let good = json!({"file_path": "b.go", "line": 1, "column": 1});
