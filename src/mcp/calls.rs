@@ -113,14 +113,24 @@ impl Calls {
             self.closing.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        tokio::select! {
+        let begun = tokio::time::Instant::now();
+        let ended = tokio::select! {
             biased;
             () = cancelled.cancelled() => Ended::Dropped,
             () = entry.running.cancel.cancelled() => Ended::Dropped,
             ended = AssertUnwindSafe(work).catch_unwind() => Ended::Answered(ended.unwrap_or_else(|_| Err(panicked(name)))),
             () = tokio::time::sleep(max_wait + SLACK) => Ended::Answered(Err(late(name, max_wait))),
             () = gone => Ended::Dropped,
-        }
+        };
+        let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (verdict, code) = match &ended {
+            Ended::Answered(Ok(outcome)) => (Some(outcome.verdict), None),
+            Ended::Answered(Err(failure)) => (None, Some(failure.code)),
+            Ended::Dropped => (None, None),
+        };
+        // Neither what was asked nor what was answered: both may hold a piece of the code.
+        tracing::debug!(tool = name, ms, ?verdict, ?code, "call");
+        ended
     }
 }
 

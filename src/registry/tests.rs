@@ -118,3 +118,12 @@ fn each_reload_is_a_new_generation() {
     let (next, _) = registry.reload(&dirs(temp.path()));
     assert_eq!((registry.generation(), next.generation()), (1, 2));
 }
+
+#[test]
+fn per_04_rust_analyzer_builds_into_a_folder_of_its_own() {
+    let (registry, ..) = registry(&[]);
+    let entry = registry.get("rust-analyzer").unwrap();
+    assert_eq!(entry.def.workspace_settings.get("rust-analyzer.cargo.targetDir"), Some(&true.into()));
+    let cargo = entry.def.initialization.get("cargo").and_then(|cargo| cargo.get("targetDir"));
+    assert_eq!(cargo, Some(&true.into()), "and from the first moment");
+}

@@ -63,6 +63,7 @@ fn small(script: Script, max_wait: u64, test: impl FnOnce(&Langport)) {
     let before = procs::peak_kib(lp.pid());
     test(&lp);
     let grown = procs::peak_kib(lp.pid()) - before;
+    eprintln!("langport has grown by {grown} KiB");
     assert!(grown <= ALLOWED, "langport has grown by {grown} KiB");
     lp.hover(&good).verdict_is("fresh").contains("WORD beta");
 }
