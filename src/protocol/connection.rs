@@ -51,7 +51,7 @@ pub struct WireLimits {
     pub kept_bytes: usize,
     /// Nesting of arrays and objects.
     pub depth: usize,
-    /// A request or notification of the server may be this large; published diagnostics may be as large as what is kept.
+    /// A request or notification of the server may be this large; published diagnostics may be half as large as what is kept.
     pub inbound_bytes: usize,
     /// Bytes in a row on the server's output that are no message.
     pub junk_bytes: usize,
@@ -70,7 +70,7 @@ impl Default for WireLimits {
         Self {
             header_bytes: 8 * 1024,
             body_bytes: 64 * 1024 * 1024,
-            kept_bytes: 32 * 1024 * 1024,
+            kept_bytes: 40 * 1024 * 1024,
             depth: 128,
             inbound_bytes: 1024 * 1024,
             junk_bytes: 1024 * 1024,

@@ -84,7 +84,9 @@ impl Guard {
                 self.pass(&Frame::ticket(Some(number), &method, number)).await?;
             }
             Kind::Notification { method, params } => {
-                let content = if method == "textDocument/publishDiagnostics" && !deep {
+                // Of a list most is text, which is copied: half of what is kept makes all of it.
+                let huge = size(params) > self.shared.limits.kept_bytes / 2;
+                let content = if method == "textDocument/publishDiagnostics" && !deep && !huge {
                     match published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default()) {
                         Ok(list) => Content::Published(Box::new(list)),
                         Err(why) => {

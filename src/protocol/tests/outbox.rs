@@ -231,6 +231,15 @@ async fn what_is_too_large_to_be_kept_is_passed_over() {
     let refused = rig.peer.ask(json!("theirs"), "workspace/configuration", &json!(large)).await;
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
     rig.peer.send(&json!({ "method": "textDocument/publishDiagnostics", "params": large })).await;
+    // A list may be half as large.
+    let limits = WireLimits { inbound_bytes: 1_000, kept_bytes: 10_000, ..WireLimits::default() };
     rig.is_alive().await;
     assert_eq!(rig.connection.stats().dropped, 3);
+    let mut rig = Rig::with(limits, 64 * 1024);
+    for size in [2_000, 6_000] {
+        let params = json!({ "uri": "file:///w/a", "diagnostics": [], "filler": "x".repeat(size) });
+        rig.peer.send(&json!({ "method": "textDocument/publishDiagnostics", "params": params })).await;
+        rig.is_alive().await;
+    }
+    assert_eq!(rig.connection.stats().dropped, 1);
 }

@@ -194,7 +194,7 @@ fn a_hover_of_three_megabytes() {
 }
 
 fn two_hundred_thousand_references() {
-    small(Script::new().on("textDocument/references", [Act::Locations(200_000)]), 25_000, |lp| {
+    small(Script::new().on("textDocument/references", [Act::Locations(200_000)]), 50_000, |lp| {
         let answer = lp.tool("references", &at());
         answer.fine().verdict_in(&["fresh", "partial"]);
         assert!(answer.has("200,000") || answer.has("200000"), "the true total: {}", answer.first());

@@ -89,7 +89,7 @@ fn a8_4_an_answer_that_is_no_json_ends_its_request_at_once() {
 
 fn b3_an_answer_of_sixty_mebibytes_costs_no_memory() {
     let large =
-        Script::new().on(HOVER, [Act::LargeHover(60 << 20)]).on("textDocument/references", [Act::LargeHover(40 << 20)]);
+        Script::new().on(HOVER, [Act::LargeHover(60 << 20)]).on("textDocument/references", [Act::LargeHover(50 << 20)]);
     small(large, 60_000, |lp| {
         for tool in ["hover", "references"] {
             let answer = lp.tool(tool, &at());
