@@ -45,7 +45,8 @@
 //!   is refused.
 //! - Only [`sys`] spawns, kills, writes files and reads the environment. Every server runs under a watchdog that ends all
 //!   of its descendants, also when langport is killed.
-//! - There is no global state but counters, no configuration or program out of a workspace is used, and a failing server
+//! - There is no global state but counters, the pids of our own children, and the list of secrets that no answer and no
+//!   log may have; no configuration or program out of a workspace is used, and a failing server
 //!   never keeps langport from starting or another server from answering.
 
 pub mod binding;

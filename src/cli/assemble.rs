@@ -14,7 +14,7 @@ use crate::{
     config::{self, Capability, Flags, Loaded, Output, Permission, Settings},
     edits::{self, Changes, Policy},
     mcp::{ListChanges, McpSettings, ToolNames},
-    registry::{Registry, Surroundings},
+    registry::{Confinement, Registry, Surroundings},
     render,
     runtime::{
         ground::Ground,
@@ -179,6 +179,7 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
         documents: 0,
         pending: 0,
         opener: Opener::default(),
+        confinement: Confinement::default(),
     };
     limit(&mut starter, settings);
     Pool::new(starter, pool_limits(settings))
@@ -193,6 +194,11 @@ pub(super) fn limit(starter: &mut Starter, settings: &Settings) {
     starter.empty = ms(settings.empty_ms);
     starter.documents = settings.documents;
     starter.pending = settings.pending;
+    starter.confinement = Confinement {
+        memory_mb: Some(settings.memory_mb).filter(|limit| *limit > 0),
+        nice: Some(settings.nice).filter(|nice| *nice > 0),
+        sandbox: settings.sandbox,
+    };
 }
 
 /// The limits of all servers together.

@@ -12,6 +12,7 @@ mod project;
 mod reload;
 mod serve;
 pub mod show;
+pub mod trace;
 mod try_project;
 
 use std::{future::Future, time::Duration};

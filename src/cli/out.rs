@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::sys::secrets;
+
 /// Prints to stdout. A reader that has gone away (`| head`) wants no more, which is no error.
 ///
 /// # Errors
@@ -18,7 +20,7 @@ pub fn line(text: &str) {
 /// Prints a remark to stderr.
 pub fn note(text: &str) {
     // Where stderr is closed there is nobody to tell.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", secrets::hide(text));
 }
 
 fn ignore_gone(result: io::Result<()>) -> io::Result<()> {

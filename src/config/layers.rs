@@ -59,7 +59,7 @@ pub struct Loaded {
 pub const LEFT_OUT: &str = " (until this is mended the file is left out and nothing is written)";
 
 /// Variables of langport's that are no settings.
-const NOT_SETTINGS: &[&str] = &["CONFIG_DIR", "STATE_DIR", "DATA_DIR", "LOG"];
+const NOT_SETTINGS: &[&str] = &["CONFIG_DIR", "STATE_DIR", "DATA_DIR", "LOG", "FILE_LOG"];
 const PREFIX: &str = "LANGPORT_";
 
 /// Reads all layers.

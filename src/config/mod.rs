@@ -9,4 +9,4 @@ pub(crate) mod text;
 
 pub use capability::{Capability, UnknownCapability};
 pub use layers::{ConfigError, Flags, LEFT_OUT, Loaded, load};
-pub use settings::{Confirm, Output, Permission, Settings, ToolNames};
+pub use settings::{Confirm, Output, Permission, Sandbox, Settings, ToolNames};

@@ -59,6 +59,12 @@ pub struct Settings {
     pub permission: Permission,
     /// Who has to agree before a plan is made; a person has `max_wait_ms` for it where the client asks during the call.
     pub confirm: Confirm,
+    /// MiB that a server and all that it starts may use together before they are ended; 0: no limit.
+    pub memory_mb: u64,
+    /// Niceness of servers: above 0, the agent's own programs go first.
+    pub nice: u8,
+    /// What servers are shut into.
+    pub sandbox: Sandbox,
     /// Definitions that serve, by name and in this order; empty: `languages` or all that fit decide.
     pub bind: Vec<String>,
     /// Languages that are served; empty: all.
@@ -113,6 +119,19 @@ pub enum Confirm {
     Elicit,
 }
 
+/// What a server is shut into: no network, a `/tmp` and a home folder of its own, and of the disk only the workspace,
+/// toolchains and what langport installed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    #[default]
+    None,
+    /// bubblewrap; the workspace can only be read.
+    Bwrap,
+    /// bubblewrap; the workspace can be written.
+    BwrapWrite,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -140,6 +159,9 @@ impl Default for Settings {
             tool_names: ToolNames::default(),
             permission: Permission::default(),
             confirm: Confirm::default(),
+            memory_mb: 0,
+            nice: 0,
+            sandbox: Sandbox::default(),
             bind: Vec::new(),
             languages: Vec::new(),
             capabilities: Vec::new(),
@@ -153,16 +175,16 @@ impl Settings {
     /// The first key whose value is out of bounds, with what is wrong about it.
     pub(super) fn out_of_bounds(&self) -> Option<(&'static str, String)> {
         const MINUTE: u64 = 60_000;
-        let numbers: [(&'static str, u64, RangeInclusive<u64>); 19] = [
+        let numbers: [(&'static str, u64, RangeInclusive<u64>); 21] = [
             ("max_wait_ms", self.max_wait_ms, 100..=60 * MINUTE),
             ("start_timeout_ms", self.start_timeout_ms, 100..=60 * MINUTE),
             ("request_timeout_ms", self.request_timeout_ms, 100..=60 * MINUTE),
             ("instances", self.instances as u64, 1..=256),
+            ("restarts", self.restarts as u64, 0..=10_000),
             ("documents", self.documents as u64, 1..=4096),
             ("document_bytes", self.document_bytes, 1024..=64 << 20),
             ("pending", self.pending as u64, 1..=1024),
             ("idle_stop_ms", self.idle_stop_ms, 0..=7 * 24 * 60 * MINUTE),
-            ("restarts", self.restarts as u64, 0..=100),
             ("restart_window_ms", self.restart_window_ms, 1_000..=24 * 60 * MINUTE),
             ("backoff_ms", self.backoff_ms, 1..=60 * MINUTE),
             ("backoff_longest_ms", self.backoff_longest_ms, 1..=24 * 60 * MINUTE),
@@ -173,6 +195,8 @@ impl Settings {
             ("diagnostics_delivery", self.diagnostics_delivery as u64, 1..=10_000),
             ("watched_folders", self.watched_folders as u64, 1..=1_000_000),
             ("max_chars", self.max_chars as u64, 200..=40_000),
+            ("memory_mb", self.memory_mb, 0..=1 << 20),
+            ("nice", self.nice.into(), 0..=19),
         ];
         let number = numbers
             .into_iter()

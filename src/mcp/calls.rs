@@ -21,8 +21,9 @@ use crate::tools::{
 const WAITING: usize = 512;
 /// Tools end their own waiting; this much later a call is ended for them.
 const SLACK: Duration = Duration::from_secs(1);
-/// How long calls may still run once the client has closed its end.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long calls may still run once the client has closed its end. With the end of the servers that are still starting
+/// it makes less than two seconds.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
 pub(super) struct Calls {
@@ -116,14 +117,26 @@ impl Calls {
             self.closing.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        tokio::select! {
+        let begun = tokio::time::Instant::now();
+        let ended = tokio::select! {
             biased;
             () = cancelled.cancelled() => Ended::Dropped,
             () = entry.running.cancel.cancelled() => Ended::Dropped,
             ended = AssertUnwindSafe(work).catch_unwind() => answered(ended.unwrap_or_else(|_| Err(panicked(name)))),
             () = tokio::time::sleep(max_wait + SLACK) => answered(Err(late(name, max_wait))),
             () = gone => Ended::Dropped,
-        }
+        };
+        let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (verdict, code) = match &ended {
+            Ended::Answered(answer) => match &**answer {
+                Ok(outcome) => (Some(outcome.verdict), None),
+                Err(failure) => (None, Some(failure.code)),
+            },
+            Ended::Dropped => (None, None),
+        };
+        // Neither what was asked nor what was answered: both may hold a piece of the code.
+        tracing::debug!(tool = name, ms, ?verdict, ?code, "call");
+        ended
     }
 }
 

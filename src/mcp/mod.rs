@@ -8,6 +8,7 @@ mod changes;
 mod consent;
 mod handler;
 mod instructions;
+mod lines;
 mod names;
 mod once;
 mod progress;

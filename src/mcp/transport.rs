@@ -1,12 +1,7 @@
-//! The wire under rmcp's: mends what clients are known to send slightly wrong, keeps what would end the handshake away
+//! The wire under rmcp: mends what clients are known to send slightly wrong, keeps what would end the handshake away
 //! from it, and says when the client has closed its end.
 
-use std::{
-    borrow::Cow,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use rmcp::{
     RoleServer,
@@ -15,22 +10,27 @@ use rmcp::{
         JsonRpcMessage, ProtocolVersion,
     },
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
-    transport::{Transport, async_rw::AsyncRwTransport},
+    transport::Transport,
 };
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite},
     sync::Semaphore,
 };
 use tokio_util::sync::CancellationToken;
+
+use super::lines::{Come, Input, Judged, Output, judge, too_long};
 
 /// Bytes of one message from a client: arguments are small.
 const MESSAGE: usize = 4 * 1024 * 1024;
 /// Messages that wait for the client to read them; with that many, nothing more is read from it.
 const UNREAD: usize = 256;
 
-pub(super) struct Mending<R: AsyncRead + Unpin, W: AsyncWrite> {
-    inner: AsyncRwTransport<RoleServer, LastLine<R>, W>,
+pub(super) struct Mending<R, W> {
+    input: Input<R>,
+    output: Output<W>,
+    /// An error that has yet to be written.
+    owed: Option<Vec<u8>>,
     /// Cancelled at the end of the client's stream.
     closing: CancellationToken,
     /// The request that selects the protocol era has been seen: whatever comes now is the service's.
@@ -44,9 +44,36 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     pub(super) fn new(read: R, write: W, closing: CancellationToken) -> Self {
-        let inner = AsyncRwTransport::new_server(LastLine { inner: read, ended: false, open: false }, write)
-            .with_max_line_length(MESSAGE);
-        Self { inner, closing, begun: false, unread: Arc::new(Semaphore::new(UNREAD)) }
+        Self {
+            input: Input::new(read, MESSAGE),
+            output: Output::new(write),
+            owed: None,
+            closing,
+            begun: false,
+            unread: Arc::new(Semaphore::new(UNREAD)),
+        }
+    }
+
+    /// The next message; what is none is answered here. May be dropped at any time.
+    async fn message(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(line) = &self.owed {
+                // Dropped in the middle of this, it is written twice at worst, and never in two pieces.
+                let written = self.output.line(line.clone()).await;
+                self.owed = None;
+                written.ok()?;
+            }
+            let judged = match self.input.next().await {
+                Come::Line(line) => judge(&line),
+                Come::TooLong(seen) => too_long(&seen, MESSAGE),
+                Come::End => return None,
+            };
+            match judged {
+                Judged::Message(message) => return Some(*message),
+                Judged::Refuse(line) => self.owed = Some(line),
+                Judged::Ignore(why) => tracing::debug!(why, "ignored what a client sent"),
+            }
+        }
     }
 }
 
@@ -67,10 +94,10 @@ where
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         // Taken when the message is handed over, not when it is its turn, and never waited for: only reading waits.
         let place = Arc::clone(&self.unread).try_acquire_owned();
-        let sent = self.inner.send(item);
+        let output = self.output.clone();
         async move {
             let _place = place;
-            sent.await
+            output.line(serde_json::to_vec(&item)?).await
         }
     }
 
@@ -78,7 +105,7 @@ where
         loop {
             // rmcp keeps every answer until it is written: a client that asks and never reads must not fill the memory.
             drop(self.unread.acquire().await);
-            let Some(message) = self.inner.receive().await else {
+            let Some(message) = self.message().await else {
                 self.closing.cancel();
                 return None;
             };
@@ -96,7 +123,8 @@ where
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        self.output.close().await;
+        Ok(())
     }
 }
 
@@ -160,34 +188,4 @@ fn mend_initialize(custom: &CustomRequest) -> Value {
         params["clientInfo"] = json!({"name": "unknown", "version": ""});
     }
     params
-}
-
-/// Ends the stream with a line end, so that a last message without one is still read.
-struct LastLine<R> {
-    inner: R,
-    ended: bool,
-    /// The last byte was not a line end.
-    open: bool,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for LastLine<R> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
-        if self.ended || buf.remaining() == 0 {
-            return Poll::Ready(Ok(()));
-        }
-        let before = buf.filled().len();
-        let polled = Pin::new(&mut self.inner).poll_read(cx, buf);
-        if matches!(polled, Poll::Ready(Ok(()))) {
-            match buf.filled()[before..].last() {
-                Some(last) => self.open = *last != b'\n',
-                None => {
-                    self.ended = true;
-                    if std::mem::take(&mut self.open) {
-                        buf.put_slice(b"\n");
-                    }
-                }
-            }
-        }
-        polled
-    }
 }

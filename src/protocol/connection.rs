@@ -14,12 +14,13 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::frames::{FrameLimits, FrameReader};
+use super::frames::{Body, FrameError, FrameLimits, FrameReader};
 use super::guard::Guard;
 use super::host::Host;
 use super::inbound;
 use super::outbox::{Outbox, Pending, RequestError};
 use super::parcels::Parcels;
+use super::skim::Skim;
 use super::stats::{Stats, WireStats};
 use super::writer::{self, Frame, Queue, Refused};
 
@@ -45,9 +46,12 @@ impl fmt::Debug for Streams {
 pub struct WireLimits {
     pub header_bytes: usize,
     pub body_bytes: usize,
+    /// A larger body is read and dropped: its answer fails, everything else goes on. Reading one takes up to twice its
+    /// size.
+    pub kept_bytes: usize,
     /// Nesting of arrays and objects.
     pub depth: usize,
-    /// A request or notification of the server may be this large; published diagnostics may be as large as a body.
+    /// A request or notification of the server may be this large; published diagnostics may be half as large as what is kept.
     pub inbound_bytes: usize,
     /// An edit that the server wants to make (`workspace/applyEdit`) may be this large.
     pub edit_bytes: usize,
@@ -68,6 +72,7 @@ impl Default for WireLimits {
         Self {
             header_bytes: 8 * 1024,
             body_bytes: 64 * 1024 * 1024,
+            kept_bytes: 40 * 1024 * 1024,
             depth: 128,
             inbound_bytes: 1024 * 1024,
             edit_bytes: 16 * 1024 * 1024,
@@ -238,7 +243,7 @@ impl Shared {
     fn new(limits: WireLimits) -> Self {
         Self {
             limits,
-            outbox: Outbox::new(limits.pending, limits.body_bytes.saturating_mul(2)),
+            outbox: Outbox::new(limits.pending, limits.kept_bytes.saturating_mul(3) / 2),
             queue: Queue::new(limits.backlog_bytes),
             stats: Stats::default(),
             handled: watch::Sender::new(0),
@@ -320,26 +325,39 @@ impl Shared {
 }
 
 async fn read(input: Box<dyn AsyncRead + Send + Unpin>, mut guard: Guard, shared: Arc<Shared>) {
-    use super::frames::FrameError;
     let limits = FrameLimits {
         header: shared.limits.header_bytes,
         body: shared.limits.body_bytes,
+        keep: shared.limits.kept_bytes,
         junk: shared.limits.junk_bytes,
     };
     let mut frames = FrameReader::new(input, limits, |line: &[u8]| shared.stats.junk(line));
     let reason = loop {
         match frames.next().await {
-            Ok(body) => {
+            Ok(Body::Whole(body)) => {
                 if let Err(reason) = guard.receive(body).await {
                     break reason;
                 }
             }
-            Err(FrameError::Eof) => break CloseReason::Eof,
-            Err(FrameError::Io(error)) => break CloseReason::Io(format!("its output cannot be read: {error}")),
-            Err(FrameError::Bad(what)) => break CloseReason::Frame(what),
+            Ok(Body::Large(length)) => {
+                let mut skim = Skim::default();
+                match frames.pass_over(length, &mut |bytes| skim.feed(bytes)).await {
+                    Ok(()) => guard.too_large(length, skim.seen()),
+                    Err(error) => break ended(error),
+                }
+            }
+            Err(error) => break ended(error),
         }
     };
     shared.close(&reason);
+}
+
+fn ended(error: FrameError) -> CloseReason {
+    match error {
+        FrameError::Eof => CloseReason::Eof,
+        FrameError::Io(error) => CloseReason::Io(format!("its output cannot be read: {error}")),
+        FrameError::Bad(what) => CloseReason::Frame(what),
+    }
 }
 
 async fn write(output: Box<dyn AsyncWrite + Send + Unpin>, shared: Arc<Shared>) {

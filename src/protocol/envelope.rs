@@ -75,7 +75,11 @@ fn usable(id: &RawValue) -> bool {
 
 /// Our ids are whole numbers; some servers send them back as text or as `7.0`.
 fn our_id(id: &RawValue) -> Option<u64> {
-    let text = id.get();
+    id_of(id.get())
+}
+
+/// The same for an id as it stands in the message.
+pub(super) fn id_of(text: &str) -> Option<u64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }

@@ -16,6 +16,8 @@ const LENGTH: &[u8] = b"content-length";
 pub(super) struct FrameLimits {
     pub header: usize,
     pub body: usize,
+    /// A larger body is not kept.
+    pub keep: usize,
     /// Bytes that are no message, in a row.
     pub junk: usize,
 }
@@ -30,6 +32,14 @@ pub(super) enum FrameError {
     /// The stream cannot be followed any longer; says what was seen.
     #[error("{0}")]
     Bad(String),
+}
+
+/// A message's body.
+#[derive(Debug)]
+pub(super) enum Body {
+    Whole(Vec<u8>),
+    /// One of this length, which is not to be kept. It has to be passed over before the next one can be read.
+    Large(usize),
 }
 
 /// Cuts a byte stream into message bodies.
@@ -53,9 +63,38 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
     /// # Errors
     ///
     /// [`FrameError`]; the reader is of no use afterwards.
-    pub(super) async fn next(&mut self) -> Result<Vec<u8>, FrameError> {
+    pub(super) async fn next(&mut self) -> Result<Body, FrameError> {
         let length = self.header().await?;
-        self.body(length).await
+        if length > self.limits.keep {
+            return Ok(Body::Large(length));
+        }
+        self.body(length).await.map(Body::Whole)
+    }
+
+    /// Shows a large body piece by piece, keeping nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub(super) async fn pass_over(
+        &mut self,
+        length: usize,
+        show: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<(), FrameError> {
+        let mut left = length;
+        loop {
+            let ready = left.min(self.end - self.start);
+            show(&self.buffer[self.start..self.start + ready]);
+            self.start += ready;
+            left -= ready;
+            if left == 0 {
+                return Ok(());
+            }
+            (self.start, self.end) = (0, self.input.read(&mut self.buffer).await?);
+            if self.end == 0 {
+                return Err(cut_off(length - left, length));
+            }
+        }
     }
 
     async fn header(&mut self) -> Result<usize, FrameError> {
@@ -175,11 +214,15 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
             }
             let missing = length - body.len();
             if self.input.read_buf(&mut (&mut body).limit(missing)).await? == 0 {
-                return Err(FrameError::Bad(format!("only {} of the {length} bytes of its last message", body.len())));
+                return Err(cut_off(body.len(), length));
             }
         }
         Ok(body)
     }
+}
+
+fn cut_off(come: usize, length: usize) -> FrameError {
+    FrameError::Bad(format!("only {come} of the {length} bytes of its last message"))
 }
 
 #[derive(Debug, PartialEq, Eq)]

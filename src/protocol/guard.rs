@@ -10,14 +10,18 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use super::connection::{CloseReason, Shared};
-use super::envelope::{Envelope, Kind, WireError, deeper_than};
+use super::envelope::{Envelope, Kind, WireError, deeper_than, id_of};
 use super::outbox::{Completed, RequestError};
 use super::parcels::{Content, Parcels};
 use super::read::{Caps, published};
+use super::skim::{Seen, Skim};
 use super::throttle::Bucket;
 use super::writer::Frame;
+use crate::sys::secrets;
 
 const METHOD_BYTES: usize = 200;
+/// Bodies up to this size are mended on a copy.
+const MENDED: usize = 1024 * 1024;
 
 pub(super) struct Guard {
     shared: Arc<Shared>,
@@ -41,7 +45,7 @@ impl Guard {
 
     /// Deals with one body; an error means that the router is gone.
     pub(super) async fn receive(&mut self, body: Vec<u8>) -> Result<(), CloseReason> {
-        let body = readable(Bytes::from(body));
+        let body = readable(body);
         if body.first() != Some(&b'[') {
             return self.message(body).await;
         }
@@ -61,6 +65,7 @@ impl Guard {
         let stats = &self.shared.stats;
         let Some(envelope) = Envelope::read(&body) else {
             stats.drop_message("a message that is not a JSON object, or has a part of the wrong kind");
+            self.lost(Skim::of(&body), "is no valid JSON");
             return Ok(());
         };
         let deep = deeper_than(&body, self.shared.limits.depth);
@@ -70,10 +75,7 @@ impl Guard {
             Kind::Request { id, method, params } => {
                 if let Some(why) = self.refusal(&method, params, deep) {
                     stats.drop_message(why);
-                    let error = serde_json::value::to_raw_value(&serde_json::json!({ "code": -32600, "message": why }));
-                    let Ok(error) = error else { return Ok(()) };
-                    // If the connection is closed there is nobody to answer.
-                    let _ = self.shared.send(Frame::reply(id.get(), Err(&error)));
+                    self.refuse(id.get(), why);
                     return Ok(());
                 }
                 stats.received.fetch_add(1, Relaxed);
@@ -82,7 +84,9 @@ impl Guard {
                 self.pass(&Frame::ticket(Some(number), &method, number)).await?;
             }
             Kind::Notification { method, params } => {
-                let content = if method == "textDocument/publishDiagnostics" && !deep {
+                // Of a list most is text, which is copied: half of what is kept makes all of it.
+                let huge = size(params) > self.shared.limits.kept_bytes / 2;
+                let content = if method == "textDocument/publishDiagnostics" && !deep && !huge {
                     match published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default()) {
                         Ok(list) => Content::Published(Box::new(list)),
                         Err(why) => {
@@ -110,11 +114,10 @@ impl Guard {
     fn answer(&self, id: u64, body: &Bytes, result: Option<&RawValue>, error: Option<&RawValue>, deep: bool) {
         let outcome = if deep {
             self.shared.stats.drop_message("an answer nested too deep");
-            let limit = self.shared.limits.depth;
-            let message = format!("its answer was dropped: nested more than {limit} deep");
-            Err(RequestError::Server { code: -32700, message, retrigger: false })
+            Err(RequestError::Unusable(format!("is nested more than {} deep", self.shared.limits.depth)))
         } else if let Some(error) = error {
             let WireError { code, message, retrigger } = WireError::read(error);
+            let message = secrets::hide(&message).into_owned();
             Err(RequestError::Server { code, message, retrigger })
         } else {
             let result = result.map(|result| {
@@ -123,8 +126,7 @@ impl Guard {
             });
             self.shared.outbox.response(self.parcels.order(), body.clone(), result).ok_or_else(|| {
                 self.shared.stats.drop_message("an answer for which there was no room");
-                let message = "its answer was dropped: too many large answers at once".to_owned();
-                RequestError::Server { code: -32603, message, retrigger: false }
+                RequestError::Unusable("was dropped: there were too many large ones at once".to_owned())
             })
         };
         let stats = &self.shared.stats;
@@ -136,6 +138,44 @@ impl Guard {
                 0
             }
         };
+    }
+
+    /// A message was too large to be kept. Whoever waits for it must not wait in vain.
+    pub(super) fn too_large(&self, length: usize, seen: Seen) {
+        self.shared.stats.drop_message("a message that is too large to be kept");
+        let mib = |bytes: usize| bytes.div_ceil(1024 * 1024);
+        let limit = mib(self.shared.limits.kept_bytes);
+        self.lost(seen, &format!("has {} MiB, more than the {limit} MiB that are kept", mib(length)));
+    }
+
+    /// Ends the request whose answer is of no use. One without a readable id is that of the only request there is.
+    fn lost(&self, seen: Seen, why: &str) {
+        let outbox = &self.shared.outbox;
+        match seen {
+            Seen::Answer(id) => {
+                let id = match id {
+                    Some(id) => id_of(&id),
+                    None => outbox.only(),
+                };
+                if let Some(id) = id {
+                    outbox.complete(id, Err(RequestError::Unusable(why.to_owned())));
+                }
+            }
+            Seen::Request(id) => self.refuse(&id, &format!("the request {why}")),
+            Seen::Other => {}
+        }
+    }
+
+    fn refuse(&self, id: &str, why: &str) {
+        // The id may be a piece of a message that was no JSON.
+        let (Ok(id), Ok(error)) = (
+            serde_json::from_str::<&RawValue>(id),
+            serde_json::value::to_raw_value(&serde_json::json!({ "code": -32600, "message": why })),
+        ) else {
+            return;
+        };
+        // If the connection is closed there is nobody to answer.
+        let _ = self.shared.send(Frame::reply(id.get(), Err(&error)));
     }
 
     fn refusal(&self, method: &str, params: Option<&RawValue>, deep: bool) -> Option<&'static str> {
@@ -168,13 +208,28 @@ impl Guard {
 }
 
 /// The body as JSON can be read from it: without byte order mark and blanks, stray bytes replaced.
-fn readable(body: Bytes) -> Bytes {
-    let body = match std::str::from_utf8(&body) {
-        Ok(_) => body,
-        Err(_) => Bytes::from(String::from_utf8_lossy(&body).into_owned().into_bytes()),
-    };
+fn readable(mut body: Vec<u8>) -> Bytes {
+    if std::str::from_utf8(&body).is_err() {
+        if body.len() <= MENDED {
+            body = String::from_utf8_lossy(&body).into_owned().into_bytes();
+        } else {
+            blot(&mut body);
+        }
+    }
+    let body = Bytes::from(body);
     let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body).trim_ascii();
     body.slice_ref(text)
+}
+
+/// Writes `?` over every byte that is not of UTF-8: in place, where U+FFFD would take three times the room.
+fn blot(body: &mut [u8]) {
+    let mut at = 0;
+    while let Err(error) = std::str::from_utf8(&body[at..]) {
+        let from = at + error.valid_up_to();
+        let to = error.error_len().map_or(body.len(), |length| from + length);
+        body[from..to].fill(b'?');
+        at = to;
+    }
 }
 
 fn slice(body: &Bytes, part: Option<&RawValue>) -> Bytes {

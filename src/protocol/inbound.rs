@@ -14,7 +14,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::connection::{CloseReason, Shared};
 use super::envelope::{Envelope, Kind};
-use super::frames::{FrameLimits, FrameReader};
+use super::frames::{Body, FrameLimits, FrameReader};
 use super::host::{Host, Told};
 use super::parcels::{Content, Parcel, Parcels};
 use super::requests::answer;
@@ -120,9 +120,10 @@ impl Inbound {
 /// Carries the router's answers to the server, under the server's own ids. Never waits for the server: the router
 /// would stop, then the guard, and two full pipes would hold each other for ever.
 pub(super) async fn carry_replies(from_router: DuplexStream, shared: Arc<Shared>, parcels: Arc<Parcels>) {
-    let limits = FrameLimits { header: shared.limits.header_bytes, body: usize::MAX, junk: usize::MAX };
+    let limits =
+        FrameLimits { header: shared.limits.header_bytes, body: usize::MAX, keep: usize::MAX, junk: usize::MAX };
     let mut frames = FrameReader::new(from_router, limits, |_: &[u8]| {});
-    while let Ok(body) = frames.next().await {
+    while let Ok(Body::Whole(body)) = frames.next().await {
         let Some(envelope) = Envelope::read(&body) else { continue };
         let Kind::Response { id, result, error } = envelope.kind() else { continue };
         let Some(id) = i32::try_from(id).ok().and_then(|number| parcels.take_id(number)) else { continue };

@@ -15,6 +15,7 @@ mod parcels;
 pub mod positions;
 pub mod read;
 mod requests;
+pub(crate) mod skim;
 mod stats;
 #[cfg(test)]
 mod tests;

@@ -55,6 +55,9 @@ pub enum RequestError {
         /// What `data.retriggerRequest` says; true where the server is silent about it.
         retrigger: bool,
     },
+    /// There was an answer, of which nothing can be used: says why.
+    #[error("its answer {0}")]
+    Unusable(String),
     #[error("the connection is closed: {0}")]
     Closed(CloseReason),
     #[error("too many requests wait for an answer")]
@@ -147,6 +150,13 @@ impl Outbox {
             // Nobody may be listening any more.
             let _ = tell.send(Err(RequestError::Closed(reason.clone())));
         }
+    }
+
+    /// The only request that waits, if it is alone.
+    pub(super) fn only(&self) -> Option<u64> {
+        let state = self.lock();
+        let mut ids = state.waiting.keys();
+        ids.next().copied().filter(|_| ids.next().is_none())
     }
 
     pub(super) fn pending(&self) -> usize {

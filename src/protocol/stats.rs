@@ -4,6 +4,8 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::sys::secrets;
+
 const KEPT: usize = 5;
 const KEPT_CHARS: usize = 200;
 
@@ -87,11 +89,11 @@ impl Stats {
     }
 }
 
-/// One line of text without control, zero-width and direction characters, at most `chars` long.
+/// One line of text without what is secret, without control, zero-width and direction characters, at most `chars` long.
 fn plain(text: &str, chars: usize) -> String {
     let harmless = |c: &char| {
         !c.is_control()
             && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
     };
-    text.trim().chars().filter(harmless).take(chars).collect()
+    secrets::hide(text.trim()).chars().filter(harmless).take(chars).collect()
 }

@@ -12,7 +12,7 @@ const FOREIGN: usize = 300;
 ///
 /// An absolute path where a URI should stand is taken as it is, undecoded: no URI begins with a slash.
 pub fn uri_to_ref(uri: &str) -> FileRef {
-    if uri.starts_with('/') && !uri.starts_with("//") {
+    if uri.starts_with('/') && !uri.starts_with("//") && !uri.contains('\0') {
         return FileRef::Path(uri.into());
     }
     to_path(uri).map_or_else(|| FileRef::Foreign(uri.chars().take(FOREIGN).collect()), FileRef::Path)
@@ -91,6 +91,7 @@ mod tests {
             "file:///w/%00",
             "zipfile:///x.zip::/a",
             "file://[",
+            "/w/a\0b",
         ] {
             assert_eq!(uri_to_ref(uri), FileRef::Foreign(uri.to_owned()), "{uri}");
         }

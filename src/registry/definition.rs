@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::config::Capability;
+use crate::config::{Capability, Sandbox};
 
 /// What is left out of a file need not be shown either.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -53,6 +53,22 @@ pub struct Definition {
     /// Environment variables for the server, beside the few that every server gets.
     #[serde(default, skip_serializing_if = "is_default")]
     pub env: BTreeMap<String, String>,
+    /// Variables of langport's own environment that are passed on, beside those; one that is not set there stays unset.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pass_env: Vec<String>,
+    /// It meets others of the same user in the cache folder (a daemon's socket): it gets such folders of its own, which go
+    /// with it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub private_cache: bool,
+    /// Instead of the setting `memory_mb`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub memory_mb: Option<u64>,
+    /// Instead of the setting `nice`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub nice: Option<u8>,
+    /// Instead of the setting `sandbox`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sandbox: Option<Sandbox>,
     /// Merged into the client capabilities that `initialize` offers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_capabilities: Map<String, Value>,

@@ -17,7 +17,7 @@ use crate::sys::{
     dirs::Dirs,
     files,
     lookup::{self, LookupError},
-    process::Spawn,
+    process::{Bounds, Spawn},
     tool,
 };
 
@@ -166,7 +166,7 @@ pub fn prepare_again<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<P
         })?;
         let mut env = tool::tool_env(&around.vars);
         env.extend(step.env);
-        commands.push(Spawn { program, args: step.args, cwd: folder.clone(), env });
+        commands.push(Spawn { program, args: step.args, cwd: folder.clone(), env, bounds: Bounds::default() });
     }
     Ok(Prepared { entry, dirs, recipe, number, folder, commands, replaces })
 }

@@ -21,6 +21,8 @@ use crate::sys::{
     dirs::Dirs,
     env::Env,
     lookup::{self, LookupError},
+    process::Bounds,
+    secrets,
 };
 
 /// Programs that servers, and the scripts that start them, call by name. A folder of PATH in which one of these is a link
@@ -95,7 +97,7 @@ impl Surroundings {
     }
 
     /// Whether a path lies in the workspace, as it is written or as it really is.
-    fn is_inside(&self, path: &Path) -> bool {
+    pub(super) fn is_inside(&self, path: &Path) -> bool {
         let real = path.canonicalize();
         let inside = |path: &Path| self.workspace.iter().any(|root| path.starts_with(root));
         inside(path) || real.is_ok_and(|real| inside(&real))
@@ -119,6 +121,11 @@ pub struct Launch {
     pub cwd: PathBuf,
     /// What is set beside the few variables that every server gets; PATH is always among them, without the workspace.
     pub env: Vec<(String, String)>,
+    /// Variables of langport's own that it gets as well.
+    pub pass_env: Vec<String>,
+    pub bounds: Bounds,
+    /// It sees other processes, so that it can watch whether langport still runs.
+    pub sees_langport: bool,
     pub transport: Transport,
     pub address: Option<String>,
     /// `initializationOptions`; null where there are none.
@@ -195,7 +202,7 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     for (field, list) in [("args", &def.args), ("untrusted.args", &untrusted.args)] {
         for arg in list {
             args.extend(vars.text(field, arg)?);
-            shown.extend(vars.shown(field, arg)?);
+            shown.extend(vars.shown(field, arg)?.map(|arg| secrets::hide(&arg).into_owned()));
         }
     }
     // What was installed together finds each other: a linter that the server runs.
@@ -204,7 +211,10 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     for (field, table) in [("env", &def.env), ("untrusted.env", &untrusted.env)] {
         for (name, value) in table {
             match vars.text(&format!("{field}.{name}"), value)? {
-                Some(value) => env.insert(name.clone(), value),
+                Some(value) => {
+                    secrets::learn(name, &value);
+                    env.insert(name.clone(), value)
+                }
                 None => env.remove(name),
             };
         }
@@ -217,7 +227,21 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
         program,
         args,
         cwd: root.to_owned(),
+        bounds: Bounds {
+            nice: def.nice,
+            memory_mb: def.memory_mb,
+            scratch: !env.contains_key("TMPDIR"),
+            private_cache: def.private_cache,
+        },
         env: env.into_iter().collect(),
+        // A definition of the repository gets to see nothing that may be secret.
+        pass_env: def
+            .pass_env
+            .iter()
+            .filter(|name| entry.scope != Scope::Project || expand::is_plain(name))
+            .cloned()
+            .collect(),
+        sees_langport: true,
         transport: def.transport,
         address: match &def.address {
             Some(address) => vars.text("address", address)?,

@@ -10,6 +10,7 @@ mod marker;
 mod name;
 mod recipe;
 mod root;
+mod sandbox;
 pub mod schema;
 mod settings;
 mod stamp;
@@ -28,10 +29,11 @@ pub use load::LoadError;
 pub use name::{DEFAULT_NAMESPACES, NameError, ScopedName};
 pub use recipe::{Plan, Recipe, Step};
 pub use root::root_of;
+pub use sandbox::{Confinement, confine};
 pub use settings::ServerSettings;
 pub use stamp::stamp;
 
-pub use crate::config::{Capability, UnknownCapability};
+pub use crate::config::{Capability, Sandbox, UnknownCapability};
 use crate::{config::nearest, sys::dirs::Dirs};
 
 /// Where a definition comes from, the strongest last.

@@ -167,3 +167,12 @@ fn what_a_running_server_does_not_hear_of_needs_no_new_start() {
         assert!(!entry(other).runs_alike(&old), "{other}");
     }
 }
+
+#[test]
+fn per_04_rust_analyzer_builds_into_a_folder_of_its_own() {
+    let (registry, ..) = registry(&[]);
+    let entry = registry.get("rust-analyzer").unwrap();
+    assert_eq!(entry.def.workspace_settings.get("rust-analyzer.cargo.targetDir"), Some(&true.into()));
+    let cargo = entry.def.initialization.get("cargo").and_then(|cargo| cargo.get("targetDir"));
+    assert_eq!(cargo, Some(&true.into()), "and from the first moment");
+}

@@ -38,6 +38,12 @@ pub(super) fn issues(def: &Definition, scope: Scope) -> Vec<Issue> {
             environment(field, variable, &mut found);
         }
     }
+    for variable in &def.pass_env {
+        environment("pass_env", variable, &mut found);
+    }
+    if def.nice.is_some_and(|nice| nice > 19) {
+        found.add("nice", "is more than 19");
+    }
     for (field, table) in
         [("workspace_settings", &def.workspace_settings), ("untrusted.settings", &def.untrusted.settings)]
     {

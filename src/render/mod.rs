@@ -7,12 +7,17 @@ mod head;
 mod item;
 mod page;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 pub use crate::tools::cursor;
-use crate::tools::{
-    ToolId,
-    outcome::{Failure, Outcome},
+use crate::{
+    sys::secrets,
+    tools::{
+        ToolId,
+        outcome::{Failure, Outcome},
+    },
 };
 pub use clean::line;
 pub use page::schema;
@@ -62,6 +67,21 @@ pub struct Rendered {
     pub is_error: bool,
 }
 
+impl Rendered {
+    /// Whatever a server or a file says: the secrets of langport's environment are in no answer.
+    fn without_secrets(mut self) -> Self {
+        if let Cow::Owned(text) = secrets::hide_known(&self.text) {
+            self.text = text;
+        }
+        if let Some(structured) = &self.structured
+            && let Cow::Owned(text) = secrets::hide_known(&structured.to_string())
+        {
+            self.structured = serde_json::from_str(&text).ok();
+        }
+        self
+    }
+}
+
 /// Characters of a failure, whatever the budget: some clients cut longer ones without a word.
 const FAILURE: usize = 4_000;
 
@@ -82,7 +102,7 @@ pub fn outcome(outcome: &Outcome, options: Options) -> Rendered {
             (page.text(fitting), Some(page.structured(fitting)))
         }
     };
-    Rendered { text, structured, is_error }
+    Rendered { text, structured, is_error }.without_secrets()
 }
 
 /// Renders a failure.
@@ -102,7 +122,7 @@ pub fn failure(failure: &Failure, max_chars: usize) -> Rendered {
         }
         lines.push(detail);
     }
-    Rendered { text: clean::shorten(&lines.join("\n"), room), structured: None, is_error: true }
+    Rendered { text: clean::shorten(&lines.join("\n"), room), structured: None, is_error: true }.without_secrets()
 }
 
 #[cfg(test)]

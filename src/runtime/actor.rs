@@ -19,11 +19,15 @@ use super::{
     event::{Event, Events},
     pool::Common,
     query::Shortfall,
+    readiness::Standing,
     session::Session,
     start::start,
     state::{Entered, InstanceId, State},
     stop::stop,
 };
+
+/// The whole shutdown of a server that has not loaded its project.
+const LOADING: Duration = Duration::from_millis(700);
 
 /// Where whoever asked for a session gets it.
 pub(super) type Answer = oneshot::Sender<Result<Arc<Session>, Shortfall>>;
@@ -284,7 +288,10 @@ impl Actor {
         let Some(session) = self.running() else { return };
         self.enter(State::Stopping, cause);
         session.heard.mute();
-        stop(&session, self.common.starter().shutdown).await;
+        // One that is still loading answers nothing, `shutdown` neither, and has nothing to lose.
+        let loading = !matches!(session.heard.standing(), Standing::Ready);
+        let longest = self.common.starter().shutdown;
+        stop(&session, if loading { longest.min(LOADING) } else { longest }).await;
         self.breaker.refund();
         self.enter(State::Stopped, cause);
     }

@@ -296,6 +296,7 @@ impl Session {
             },
             RequestError::Server { code: -32601, .. } => Shortfall::Unsupported(question.query.wants()),
             RequestError::Server { code, message, .. } => Shortfall::Server { code, message },
+            RequestError::Unusable(why) => Shortfall::Shape(format!("it {why}")),
             RequestError::Closed(_) => self.died(),
             RequestError::Busy | RequestError::Backlog => Shortfall::Busy,
         }

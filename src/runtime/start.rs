@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{
     protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities},
-    registry::{self, Entry, Launch, LaunchError, Surroundings, Transport},
+    registry::{self, Confinement, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::{
         files,
         process::{self, Running, Spawn},
@@ -58,6 +58,8 @@ pub struct Starter {
     pub documents: usize,
     pub pending: usize,
     pub(crate) opener: Opener,
+    /// What holds for every process.
+    pub confinement: Confinement,
 }
 
 /// How a server's streams are opened.
@@ -87,7 +89,9 @@ pub(super) async fn start(
     let began = Instant::now();
     let started_ns = files::now_ns();
     let home = files::inode(root).ok_or_else(|| Shortfall::Homeless(root.to_owned()))?;
-    let launch = registry::resolve(entry, root, &starter.around).map_err(launch_shortfall)?;
+    let launch = registry::resolve(entry, root, &starter.around)
+        .and_then(|launch| registry::confine(launch, entry, starter.confinement, &starter.around))
+        .map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let listens = globs("watch.files", &entry.def.watch.files)?;
     let restarts = globs("watch.restart", &entry.def.watch.restart)?;
@@ -269,7 +273,8 @@ async fn open(
         program: launch.program.clone(),
         args: launch.args.clone(),
         cwd: launch.cwd.clone(),
-        env: process::allowed_env(&[], &launch.env),
+        env: process::allowed_env(&launch.pass_env, &launch.env),
+        bounds: launch.bounds,
     };
     let mut running =
         process::spawn(spawn).await.map_err(|error| format!("`{}`: {error}", launch.program.display()))?;
@@ -311,7 +316,8 @@ fn loopback(address: &str) -> Result<SocketAddr, String> {
 fn initialize(launch: &Launch, root: &Path, folder: &(String, String)) -> Value {
     let extra = (!launch.client_capabilities.is_empty()).then(|| Value::Object(launch.client_capabilities.clone()));
     let mut params = json!({
-        "processId": std::process::id(),
+        // Servers end once they no longer see this process: one that sees no other is told of none.
+        "processId": launch.sees_langport.then(std::process::id),
         "clientInfo": {"name": "langport", "version": env!("CARGO_PKG_VERSION")},
         "rootUri": folder.0,
         // Deprecated, and still what some servers read.

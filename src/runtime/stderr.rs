@@ -12,6 +12,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::sys::secrets;
+
 /// Bytes kept.
 const RING: usize = 64 * 1024;
 
@@ -60,7 +62,7 @@ impl StderrRing {
         bytes.extend(new);
     }
 
-    /// The last `count` lines that are not blank.
+    /// The last `count` lines that are not blank, without what is secret.
     pub fn last(&self, count: usize) -> Vec<String> {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
@@ -69,7 +71,7 @@ impl StderrRing {
             .rev()
             .filter(|line| !line.trim().is_empty())
             .take(count)
-            .map(|line| line.chars().take(300).collect())
+            .map(|line| secrets::hide(line).chars().take(300).collect())
             .collect();
         lines.reverse();
         lines

@@ -106,7 +106,10 @@ impl Store {
             self.learn(list.at.saturating_duration_since(told.at));
         }
         if self.pushed.len() >= FILES && !self.pushed.contains_key(path) {
-            let oldest = self.pushed.iter().min_by_key(|(_, list)| list.at).map(|(path, _)| path.clone());
+            // Lists of files that the server was never told of go first: it may publish for every file there is, once,
+            // and would not do so again for the one that is open.
+            let order = |(path, list): &(&PathBuf, &Pushed)| (self.flights.contains_key(*path), list.at);
+            let oldest = self.pushed.iter().min_by_key(order).map(|(path, _)| path.clone());
             if let Some(oldest) = oldest {
                 self.pushed.remove(&oldest);
             }
@@ -357,6 +360,19 @@ mod tests {
         assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
         store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
         assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
+    }
+
+    #[test]
+    fn lists_of_files_that_nobody_has_open_make_room_first() {
+        let (mut store, now) = (Store::default(), Instant::now());
+        let open = Path::new("/w/open.py");
+        store.tell(open, now);
+        store.push(open, list(&["a"], Some(1), now), None);
+        for number in 0..2 * FILES {
+            store.push(Path::new(&format!("/w/{number}.py")), list(&["b"], None, now + Duration::from_millis(1)), None);
+        }
+        assert!(store.pushed(open).is_some());
+        assert_eq!(store.pushed.len(), FILES);
     }
 
     #[test]

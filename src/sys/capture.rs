@@ -86,6 +86,7 @@ async fn read_and_drain(pipe: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::process::Bounds;
 
     fn sh(script: &str) -> Spawn {
         Spawn {
@@ -93,6 +94,7 @@ mod tests {
             args: vec!["-c".into(), script.into()],
             cwd: "/".into(),
             env: vec![("GIVEN".into(), "yes".into())],
+            bounds: Bounds::default(),
         }
     }
 

@@ -6,10 +6,12 @@ pub mod capture;
 pub mod dirs;
 pub mod env;
 pub mod files;
+pub mod log;
 pub mod lookup;
 pub mod memory;
 pub mod process;
 pub mod resident;
+pub mod secrets;
 pub mod signals;
 pub mod tool;
 #[cfg(target_os = "linux")]

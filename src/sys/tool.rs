@@ -87,15 +87,19 @@ const LINGER: Duration = Duration::from_millis(500);
 /// # Errors
 /// It cannot be started.
 pub fn run_tool(spawn: &Spawn, told: &mut dyn FnMut(&str)) -> io::Result<ExitStatus> {
-    let mut child = Command::new(&spawn.program)
+    let mut command = Command::new(&spawn.program);
+    command
         .args(&spawn.args)
         .current_dir(&spawn.cwd)
         .env_clear()
         .envs(spawn.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+        .stderr(Stdio::piped());
+    #[cfg(target_os = "linux")]
+    let (mut child, _known) = super::process::orphans::start(|| command.spawn(), |child| Some(child.id()))?;
+    #[cfg(not(target_os = "linux"))]
+    let mut child = command.spawn()?;
     let (send, lines) = mpsc::sync_channel(LINES);
     if let Some(pipe) = child.stdout.take() {
         follow(pipe, send.clone());
@@ -178,6 +182,7 @@ mod tests {
             args: vec!["-c".to_owned(), script.to_owned()],
             cwd: "/".into(),
             env: vec![("GIVEN".to_owned(), "yes".to_owned())],
+            bounds: Default::default(),
         };
         let mut seen = Vec::new();
         let status = run_tool(&spawn, &mut |line| seen.push(line.to_owned())).unwrap();

@@ -16,10 +16,17 @@ pub(super) struct Process {
 
 /// All processes below `root`, whatever group or session they moved to. `root` itself is not among them.
 pub(super) fn descendants(root: i32) -> Vec<Process> {
+    strangers(root, |_| false)
+}
+
+/// The same without the children of `root` that are `known`, and without what is below those.
+pub(super) fn strangers(root: i32, known: impl Fn(i32) -> bool) -> Vec<Process> {
     let all = processes();
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
     for process in all {
-        children.entry(process.parent).or_default().push(process);
+        if process.parent != root || !known(process.pid) {
+            children.entry(process.parent).or_default().push(process);
+        }
     }
     let mut found = Vec::new();
     let mut seen = HashSet::from([root]);
@@ -34,6 +41,18 @@ pub(super) fn descendants(root: i32) -> Vec<Process> {
         }
     }
     found
+}
+
+/// The memory in KiB that a tree of processes has to itself: what they share with files on disk does not count.
+pub(super) fn memory_kib(root: i32) -> u64 {
+    let page = rustix::param::page_size() as u64 / 1024;
+    let of = |process: &Process| {
+        let text = std::fs::read_to_string(format!("/proc/{}/statm", process.pid)).unwrap_or_default();
+        let mut pages = text.split(' ').skip(1).map(|number| number.parse::<u64>().unwrap_or(0));
+        let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+        resident.saturating_sub(shared) * page
+    };
+    descendants(root).iter().map(of).sum()
 }
 
 /// All processes of a session.
@@ -100,5 +119,8 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         assert_eq!(read(own).unwrap().pid, own);
         assert!(descendants(1).iter().any(|process| process.pid == own) || own == 1);
+        let parent = read(own).unwrap().parent;
+        assert!(!strangers(parent, |pid| pid == own).iter().any(|process| process.pid == own));
+        assert!(memory_kib(parent) > 100);
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(target_os = "linux")]
-/// The hidden mode's name: `langport __watchdog FD CWD PROGRAM ARG…`.
+/// The hidden mode's name: `langport __watchdog FD NICE MEMORY_MB SCRATCH CWD PROGRAM ARG…`; `-` for none.
 pub(super) const FLAG: &str = "__watchdog";
 
 #[cfg(target_os = "linux")]
@@ -35,6 +35,7 @@ pub fn entry() {
             std::process::exit(linux::run(&args.collect::<Vec<_>>()));
         }
         OFFERED.store(std::path::Path::new("/proc/self/exe").exists(), Ordering::Relaxed);
+        super::process::orphans::adopt();
     }
 }
 
@@ -57,8 +58,15 @@ impl Report {
         Some(match kind {
             "started" => Report::Started(number.parse().ok()?),
             "failed" => Report::Failed(number.parse().ok()?),
-            "code" => Report::Exited(super::process::Exit { code: Some(number.parse().ok()?), signal: None }),
-            "signal" => Report::Exited(super::process::Exit { code: None, signal: Some(number.parse().ok()?) }),
+            "code" => Report::Exited(super::process::Exit { code: Some(number.parse().ok()?), ..Default::default() }),
+            "signal" => {
+                Report::Exited(super::process::Exit { signal: Some(number.parse().ok()?), ..Default::default() })
+            }
+            "memory" => Report::Exited(super::process::Exit {
+                signal: Some(libc::SIGKILL),
+                memory_mb: Some(number.parse().ok()?),
+                ..Default::default()
+            }),
             _ => return None,
         })
     }
@@ -70,9 +78,10 @@ impl std::fmt::Display for Report {
         match self {
             Report::Started(pid) => writeln!(f, "started {pid}"),
             Report::Failed(errno) => writeln!(f, "failed {errno}"),
-            Report::Exited(exit) => match exit.signal {
-                Some(signal) => writeln!(f, "signal {signal}"),
-                None => writeln!(f, "code {}", exit.code.unwrap_or(0)),
+            Report::Exited(exit) => match (exit.memory_mb, exit.signal) {
+                (Some(used), _) => writeln!(f, "memory {used}"),
+                (None, Some(signal)) => writeln!(f, "signal {signal}"),
+                (None, None) => writeln!(f, "code {}", exit.code.unwrap_or(0)),
             },
         }
     }
@@ -92,30 +101,35 @@ mod linux {
 
     use super::Report;
     use crate::sys::process::{Exit, server};
-    use crate::sys::tree;
+    use crate::sys::{files, tree};
 
     /// What a server gets to end by itself after langport is gone.
     const GRACE: Duration = Duration::from_millis(300);
     /// When to give up on processes that even SIGKILL does not end: stuck in the kernel.
     const STUCK: Duration = Duration::from_secs(10);
+    /// How often the memory is looked at, where it is bounded.
+    const SAMPLE: Duration = Duration::from_millis(500);
 
     struct Watch {
         socket: UnixStream,
         signals: OwnedFd,
         server: Pid,
+        memory_mb: Option<u64>,
         told: bool,
     }
 
     pub(super) fn run(args: &[OsString]) -> i32 {
         let Some(mut socket) = args.first().and_then(socket) else { return 64 };
-        let [_, cwd, program, rest @ ..] = args else { return 64 };
+        let [_, nice, memory_mb, scratch, cwd, program, rest @ ..] = args else { return 64 };
+        let nice = nice.to_str().and_then(|text| text.parse().ok());
+        let memory_mb = memory_mb.to_str().and_then(|text| text.parse().ok());
         // Out of the reach of the terminal's signals, and the parent of every orphan below.
         rustix::process::setsid().ok();
         rustix::process::set_child_subreaper(Pid::from_raw(1)).ok();
         let started = signals().and_then(|signals| {
             #[expect(clippy::disallowed_methods, reason = "this process was given the server's environment")]
             let env: Vec<_> = std::env::vars_os().collect();
-            let child = server(Path::new(program), rest, &env, Path::new(cwd), true)?.spawn()?;
+            let child = server(Path::new(program), rest, &env, Path::new(cwd), nice, true)?.spawn()?;
             let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
             Ok((signals, pid.ok_or(io::ErrorKind::InvalidData)?))
         });
@@ -128,9 +142,12 @@ mod linux {
                 let pid = server.as_raw_nonzero().get().unsigned_abs();
                 write!(socket, "{}", Report::Started(pid)).ok();
                 release_stdio();
-                let mut watch = Watch { socket, signals, server, told: false };
+                let mut watch = Watch { socket, signals, server, memory_mb, told: false };
                 watch.until_the_end();
                 watch.end_everything();
+                if scratch != "-" {
+                    files::remove_tree(Path::new(scratch)).ok();
+                }
                 0
             }
         }
@@ -145,7 +162,12 @@ mod linux {
                 if self.told || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return;
                 }
-                let (signalled, asked) = self.wait(deadline.map(|at| at - Instant::now()), deadline.is_none());
+                if self.uses_too_much() {
+                    return;
+                }
+                let left = deadline.map(|at| at - Instant::now());
+                let timeout = left.into_iter().chain(self.memory_mb.map(|_| SAMPLE)).min();
+                let (signalled, asked) = self.wait(timeout, deadline.is_none());
                 if signalled && self.told_to_end() && deadline.is_none() {
                     deadline = Some(self.terminate());
                 }
@@ -162,6 +184,17 @@ mod linux {
                     }
                 }
             }
+        }
+
+        /// Whether all together have more memory than they may, which is told.
+        fn uses_too_much(&mut self) -> bool {
+            let Some(limit) = self.memory_mb else { return false };
+            let used = tree::memory_kib(rustix::process::getpid().as_raw_nonzero().get()) / 1024;
+            if used > limit {
+                let exit = Exit { memory_mb: Some(used), ..Exit::default() };
+                write!(self.socket, "{}", Report::Exited(exit)).ok();
+            }
+            used > limit
         }
 
         /// Kills until nothing is left. What dies hands its children to us, so that nobody gets away.
@@ -185,7 +218,8 @@ mod linux {
             while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
                 if pid == self.server {
                     self.told = true;
-                    let exit = Exit { code: status.exit_status(), signal: status.terminating_signal() };
+                    let exit =
+                        Exit { code: status.exit_status(), signal: status.terminating_signal(), ..Exit::default() };
                     write!(self.socket, "{}", Report::Exited(exit)).ok();
                 }
             }
@@ -275,8 +309,9 @@ mod tests {
         for report in [
             Report::Started(7),
             Report::Failed(2),
-            Report::Exited(Exit { code: Some(3), signal: None }),
-            Report::Exited(Exit { code: None, signal: Some(9) }),
+            Report::Exited(Exit { code: Some(3), ..Exit::default() }),
+            Report::Exited(Exit { signal: Some(15), ..Exit::default() }),
+            Report::Exited(Exit { signal: Some(9), memory_mb: Some(700), ..Exit::default() }),
         ] {
             assert_eq!(Report::parse(&report.to_string()), Some(report));
         }

@@ -26,6 +26,19 @@ pub(super) struct Address {
     pub occurrence: Option<u32>,
 }
 
+/// Reads an address out of any arguments and looks for it in a text: the whole of this module for those who throw odd
+/// inputs at it.
+#[doc(hidden)]
+pub fn exercise(arguments: &serde_json::Map<String, serde_json::Value>, text: &str) {
+    let lines = LineMap::new(text.into());
+    for aim in [Aim::Name, Aim::Cursor] {
+        let found = Address::read(&mut Args::new(arguments)).and_then(|address| in_text(&lines, "a.py", &address, aim));
+        if let Ok(found) = found {
+            assert!(found.at.line as usize <= text.len(), "a place inside the text");
+        }
+    }
+}
+
 /// A place in a text, and what to tell about how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {

@@ -61,7 +61,7 @@ async fn list(
     let servers: Vec<ServerVerdict> = heard.iter().map(|one| ask.part(one)).collect();
     let verdict = Verdict::combine(servers.iter().map(|server| server.verdict));
     if verdict.is_failure() {
-        return Err(all_failed(missing(ask, &heard), servers));
+        return Err(all_failed(ask, missing(ask, &heard), servers));
     }
     let several = heard.len() > 1;
     let mut found: Vec<(bool, Kept, ActionLine)> = Vec::new();

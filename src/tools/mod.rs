@@ -1,7 +1,8 @@
 //! One file per tool: arguments to a query to a typed outcome; and the address, which all position tools share.
 
 mod action_ids;
-mod address;
+#[doc(hidden)]
+pub mod address;
 mod apply;
 mod args;
 mod ask;

@@ -54,6 +54,11 @@ impl<'a> Reader<'a> {
         lines
     }
 
+    /// What a server says, with the paths in it as answers show them.
+    pub(super) fn relative(&self, text: &str) -> String {
+        self.ask.engine.ground.roots.relative(text)
+    }
+
     /// How answers name a server's file.
     pub(super) fn shown(&self, file: &FileRef) -> String {
         match file {

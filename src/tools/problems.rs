@@ -31,6 +31,7 @@ pub(super) fn missing<'a>(ask: &Ask<'_>, heard: &'a [Heard]) -> impl Iterator<It
 
 /// Nobody has answered: the worst reason, with the name of the server.
 pub(super) fn all_failed<'a>(
+    ask: &Ask<'_>,
     missing: impl Iterator<Item = (String, &'a Shortfall)>,
     servers: Vec<ServerVerdict>,
 ) -> Failure {
@@ -39,7 +40,7 @@ pub(super) fn all_failed<'a>(
     };
     let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(&name, shortfall));
     let servers = if servers.len() > 1 { servers } else { Vec::new() };
-    Failure { details: shortfall.lines(), servers, ..base }
+    Failure { details: ask.lines(shortfall), servers, ..base }
 }
 
 /// How to mend what a server lacks, when others have answered.
@@ -57,7 +58,7 @@ pub(super) fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, s
             file: reader.shown(&related.file),
             line: span.line,
             column: span.column,
-            message: related.message.clone(),
+            message: reader.relative(&related.message),
         }
     });
     Problem {
@@ -68,7 +69,7 @@ pub(super) fn problem(reader: &mut Reader<'_>, file: &File, item: &Diagnostic, s
         end_line: span.end_line,
         end_column: span.end_column,
         severity: word(item.severity).into(),
-        message: item.message.clone(),
+        message: reader.relative(&item.message),
         code: item.code.clone(),
         source: item.source.clone().or_else(|| Some(server.to_owned())),
         text: reader.line(&own, span.line),

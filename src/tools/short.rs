@@ -25,6 +25,12 @@ impl Ask<'_> {
         }
     }
 
+    /// What a server says of itself, with the paths as answers show them.
+    pub(super) fn lines(&self, shortfall: &Shortfall) -> Vec<String> {
+        let roots = &self.engine.ground.roots;
+        shortfall.lines().iter().map(|line| roots.relative(line)).collect()
+    }
+
     /// What a single server's missing answer means for the call: an outcome with its verdict while an answer may still
     /// come, else a failure.
     pub(super) fn short(&self, heard: &Heard, shortfall: &Shortfall) -> Result<Outcome, Failure> {
@@ -41,7 +47,7 @@ impl Ask<'_> {
             });
         }
         Err(Failure {
-            details: shortfall.lines(),
+            details: self.lines(shortfall),
             ..failure(code(shortfall), format!("{name}: {shortfall}"), next_step(&name, shortfall))
         })
     }
@@ -56,7 +62,11 @@ impl Ask<'_> {
             true => next_step(&name, shortfall),
             false => "ask again, or give file_path, line and symbol".into(),
         };
-        Failure { details: shortfall.lines(), servers: vec![self.part(heard)], ..failure(code(shortfall), what, next) }
+        Failure {
+            details: self.lines(shortfall),
+            servers: vec![self.part(heard)],
+            ..failure(code(shortfall), what, next)
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::time::{Duration, Instant};
 use crate::sys::{
     capture::{CaptureError, Captured, capture},
     env::Env,
-    process::Spawn,
+    process::{Bounds, Spawn},
 };
 
 /// Bytes that one listing may have.
@@ -187,6 +187,7 @@ impl Git {
             args: all.map(str::to_owned).collect(),
             cwd: root.to_owned(),
             env: self.env.clone(),
+            bounds: Bounds::default(),
         };
         let longest = deadline.saturating_duration_since(Instant::now()).min(LONGEST);
         Ok(capture(&spawn, input, limit, longest).await?)

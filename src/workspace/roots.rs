@@ -157,6 +157,27 @@ impl Roots {
         if shown.is_empty() { ".".to_owned() } else { shown }
     }
 
+    /// A text with the paths and `file:` URIs in it that lie in a root shown as [`display`](Self::display) shows them.
+    pub fn relative(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        // A root inside another one goes first.
+        let mut roots: Vec<&Root> = self.roots.iter().collect();
+        roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
+        for root in roots {
+            let Some(path) = root.path.to_str().filter(|path| path.len() > 1) else { continue };
+            let shown = if self.roots.len() > 1 { format!("{}/", root.name) } else { String::new() };
+            let spelt =
+                [format!("file://{path}/"), uri::from_path(&root.path).map_or_else(String::new, |uri| uri + "/")];
+            for spelling in spelt.iter().filter(|spelling| spelling.len() > 1) {
+                if text.contains(spelling.as_str()) {
+                    text = text.replace(spelling.as_str(), &shown);
+                }
+            }
+            text = replace_paths(&text, &format!("{path}/"), &shown);
+        }
+        text
+    }
+
     /// `path` is canonical.
     fn innermost(&self, path: &Path) -> Option<usize> {
         let holders = self.roots.iter().enumerate().filter(|(_, root)| path.starts_with(&root.path));
@@ -256,6 +277,21 @@ fn settle(path: &Path) -> io::Result<(PathBuf, bool)> {
         path = rest.iter().rev().fold(target, |path, part| path.join(part));
     }
     Err(io::Error::other("too many links"))
+}
+
+/// Replaces a path where one begins: not the end of a longer one.
+fn replace_paths(text: &str, path: &str, shown: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(path) {
+        let before = &rest[..at];
+        out.push_str(before);
+        let inside = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_'));
+        out.push_str(if inside { path } else { shown });
+        rest = &rest[at + path.len()..];
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ trials![
     lif_05_servers_that_ignore_everything_are_ended,
     lif_05_grandchildren_are_ended,
     lif_05_a_dead_server_takes_its_grandchildren_along,
+    lif_05_a_killed_langport_leaves_nothing_in_any_phase,
+    lif_05_a_killed_watchdog_leaves_nothing,
+    lif_05_the_end_of_stdin_while_a_server_starts_is_quick,
 ];
 
 /// What langport is doing when its end comes.
@@ -31,12 +34,27 @@ trials![
 enum Doing {
     Nothing,
     Asking,
+    /// The server runs, and has read nothing.
+    Spawning,
     Starting,
+    /// The handshake is over, the project is not loaded.
+    Loading,
     WritingToNobody,
     ShuttingDown,
 }
 
 const ALL: [Doing; 4] = [Doing::Nothing, Doing::Asking, Doing::Starting, Doing::WritingToNobody];
+
+/// Where temporary files lie.
+fn temporary(ws: &Workspace) -> std::path::PathBuf {
+    ws.home().join("t")
+}
+
+/// Folders for temporary files of a server's own.
+fn folders(ws: &Workspace) -> Vec<String> {
+    let entries = std::fs::read_dir(temporary(ws)).unwrap();
+    entries.map(|e| e.unwrap().file_name().into_string().unwrap()).filter(|n| n.starts_with("langport-")).collect()
+}
 
 /// A langport whose pipes the test holds itself.
 struct Bare {
@@ -50,12 +68,22 @@ struct Bare {
 impl Bare {
     fn new(ws: &Workspace, doing: Doing, script: Script) -> Self {
         let method = match doing {
-            Doing::Starting => "initialize",
+            Doing::Spawning => "start",
+            Doing::Starting | Doing::Loading => "initialize",
             Doing::ShuttingDown => "shutdown",
             _ => "textDocument/definition",
         };
-        let script = script.on(method, [Act::Await(ws.gate("never"))]);
-        let (mut command, mut logs) = Langport::builder(ws).server(Definition::new("fake", script)).command();
+        let script = match doing {
+            Doing::Loading => script.on("shutdown", []),
+            _ => script.on(method, [Act::Await(ws.gate("never"))]),
+        };
+        let mut definition = Definition::new("fake", script);
+        if doing == Doing::Loading {
+            definition = definition.table("[ready]\nlog = \"^never$\"");
+        }
+        let (mut command, mut logs) = Langport::builder(ws).server(definition).command();
+        std::fs::create_dir_all(temporary(ws)).unwrap();
+        command.env("TMPDIR", temporary(ws));
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
         let mut bare = Self { child, input, output, log: logs.remove(0).1, mark: ws.mark_text() };
@@ -68,6 +96,14 @@ impl Bare {
         bare.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         let place = json!({"file_path": "a.py", "line": 1, "column": 1});
         match doing {
+            Doing::Spawning => {
+                bare.ask(2, "tools/call", json!({"name": "lsp_hover", "arguments": place}));
+                bare.log.wait_event("start", 1);
+            }
+            Doing::Loading => {
+                bare.ask(2, "tools/call", json!({"name": "lsp_references", "arguments": place}));
+                bare.log.wait("initialized", 1);
+            }
             Doing::Starting => {
                 bare.ask(2, "tools/call", json!({"name": "lsp_hover", "arguments": place}));
                 bare.log.wait("initialize", 1);
@@ -235,4 +271,55 @@ fn lif_05_a_dead_server_takes_its_grandchildren_along() {
     procs::signal(lp.log().pids()[0], libc::SIGKILL);
     eventually("the end of the grandchild", || (!procs::alive(first[0])).then_some(()));
     lp.hover(&place).fine();
+}
+
+/// From the moment that its process is there to the one in which it has been told to end.
+fn lif_05_a_killed_langport_leaves_nothing_in_any_phase() {
+    for doing in [Doing::Spawning, Doing::Starting, Doing::Loading, Doing::Nothing, Doing::ShuttingDown] {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let bare = Bare::new(&ws, doing, Script { ignore_term: true, ignore_exit: true, ..Script::new() });
+        assert_eq!(folders(&ws).len(), 1, "a folder for temporary files while {doing:?}");
+        procs::signal(bare.child.id(), libc::SIGKILL);
+        bare.goes(&format!("SIGKILL while {doing:?}"), &[]);
+        eventually("the end of its temporary files", || folders(&ws).is_empty().then_some(()));
+    }
+}
+
+/// The one who watches is killed: langport itself ends what the server has started, and starts the next.
+fn lif_05_a_killed_watchdog_leaves_nothing() {
+    let ws = Workspace::new("//- a.py\nalpha\n");
+    let script = Script { ignore_term: true, ..Script::new() };
+    let script = script.on("start", [Act::Grandchild, Act::Daemon, Act::FirstStarts(1)]);
+    let mut lp = Langport::with(&ws, script);
+    lp.tolerate();
+    let place = json!({"file_path": "a.py", "line": 1, "column": 1});
+    lp.hover(&place).verdict_is("fresh");
+    let running = |command: &str| -> Vec<u32> {
+        procs::marked(&ws.mark_text()).into_iter().filter(|(_, c)| c.contains(command)).map(|(pid, _)| pid).collect()
+    };
+    let sleepers: Vec<u32> = ["sleep 600", "sleep 700"]
+        .iter()
+        .flat_map(|sleeper| eventually(sleeper, || Some(running(sleeper)).filter(|found| !found.is_empty())))
+        .collect();
+    let watchdog = running("__watchdog");
+    assert_eq!(watchdog.len(), 1);
+    procs::signal(watchdog[0], libc::SIGKILL);
+    let gone = within(Duration::from_secs(2), || (!sleepers.iter().any(|pid| procs::alive(*pid))).then_some(()));
+    assert!(gone.is_some(), "{:?}", procs::marked(&ws.mark_text()));
+    let healed =
+        within(Duration::from_secs(10), || Some(lp.hover(&place)).filter(|answer| answer.verdict() == "fresh"));
+    assert!(healed.is_some());
+    assert_eq!(lp.log().starts(), 2);
+}
+
+fn lif_05_the_end_of_stdin_while_a_server_starts_is_quick() {
+    for doing in [Doing::Spawning, Doing::Starting, Doing::Loading] {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let mut bare = Bare::new(&ws, doing, Script { ignore_term: true, ignore_exit: true, ..Script::new() });
+        let begun = std::time::Instant::now();
+        drop(bare.input.take());
+        bare.goes(&format!("end of stdin while {doing:?}"), &[0]);
+        assert!(begun.elapsed() < Duration::from_millis(2_500), "{:?} while {doing:?}", begun.elapsed());
+        assert_eq!(folders(&ws), Vec::<String>::new());
+    }
 }

@@ -1,8 +1,14 @@
 //! Mends what serde_json refuses in a text but a server may well send: bytes that are not UTF-8 and escapes that are
 //! half of a surrogate pair (from servers that cut a string by UTF-16 units). Each becomes U+FFFD.
 
+/// A larger text is not mended: the copy would take as much memory again.
+const LARGEST: usize = 8 * 1024 * 1024;
+
 /// The mended text, or `None` where there is nothing to mend.
 pub(super) fn repair(raw: &[u8]) -> Option<Vec<u8>> {
+    if raw.len() > LARGEST {
+        return None;
+    }
     let text = String::from_utf8_lossy(raw);
     let mut changed = matches!(text, std::borrow::Cow::Owned(_));
     let mut bytes = text.into_owned().into_bytes();

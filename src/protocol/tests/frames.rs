@@ -8,9 +8,10 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::super::frames::{FrameError, FrameLimits, FrameReader};
+use super::super::frames::{Body, FrameError, FrameLimits, FrameReader};
 
-const LIMITS: FrameLimits = FrameLimits { header: 8 * 1024, body: 64 * 1024 * 1024, junk: 1024 * 1024 };
+const LIMITS: FrameLimits =
+    FrameLimits { header: 8 * 1024, body: 64 * 1024 * 1024, keep: 64 * 1024 * 1024, junk: 1024 * 1024 };
 
 /// Gives its bytes in pieces of at most this size.
 struct Pieces<'a>(&'a [u8], usize);
@@ -37,7 +38,8 @@ fn read(bytes: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, FrameError) 
     let error = runtime.block_on(async {
         loop {
             match reader.next().await {
-                Ok(body) => {
+                Ok(Body::Large(length)) => panic!("{length} bytes are kept"),
+                Ok(Body::Whole(body)) => {
                     assert_eq!(body.capacity(), body.len(), "no more memory than the message needs");
                     bodies.push(body);
                 }
@@ -194,6 +196,29 @@ fn large_bodies_take_their_own_size() {
     input.resize(input.len() + size, b' ');
     let (bodies, ..) = read(&input, 60_000);
     assert_eq!(bodies[0].len(), size);
+}
+
+#[test]
+fn what_is_not_kept_is_passed_over() {
+    let input = format!(
+        "Content-Length: 11\r\n\r\n{}Content-Length: 2\r\n\r\n{{}}Content-Length: 30\r\n\r\nend",
+        "x".repeat(11)
+    );
+    for piece in [1, 7, usize::MAX] {
+        let limits = FrameLimits { keep: 10, ..LIMITS };
+        let mut reader = FrameReader::new(Pieces(input.as_bytes(), piece), limits, |_: &[u8]| panic!("no junk"));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut seen = Vec::new();
+            assert!(matches!(reader.next().await, Ok(Body::Large(11))));
+            reader.pass_over(11, &mut |bytes| seen.extend_from_slice(bytes)).await.unwrap();
+            assert_eq!(seen, [b'x'; 11]);
+            assert!(matches!(reader.next().await, Ok(Body::Whole(body)) if body == b"{}"));
+            assert!(matches!(reader.next().await, Ok(Body::Large(30))));
+            let error = reader.pass_over(30, &mut |_| {}).await.unwrap_err();
+            assert_eq!(error.to_string(), "only 3 of the 30 bytes of its last message");
+        });
+    }
 }
 
 proptest! {

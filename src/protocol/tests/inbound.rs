@@ -148,8 +148,7 @@ async fn ids_come_back_as_they_were() {
         "\"\"",
     ] {
         rig.peer.body(format!(r#"{{"id":{id},"method":"workspace/workspaceFolders"}}"#)).await;
-        let body = soon(rig.peer.input.next()).await.expect("an answer");
-        let text = String::from_utf8(body).expect("UTF-8");
+        let text = rig.peer.text().await;
         assert!(text.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#)), "{text}");
     }
     // The same id again and again, also while it is still being answered.

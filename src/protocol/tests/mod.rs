@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::sync::watch;
 
-use super::frames::{FrameLimits, FrameReader};
+use super::frames::{Body, FrameLimits, FrameReader};
 use super::*;
 
 /// Far more than anything here takes: a test that reaches it has failed.
@@ -46,8 +46,15 @@ impl Peer {
 
     /// The next message from langport.
     async fn next(&mut self) -> Value {
-        let body = soon(self.input.next()).await.expect("a message");
-        serde_json::from_slice(&body).expect("JSON")
+        serde_json::from_str(&self.text().await).expect("JSON")
+    }
+
+    /// The same as it is written.
+    async fn text(&mut self) -> String {
+        match soon(self.input.next()).await.expect("a message") {
+            Body::Whole(body) => String::from_utf8(body).expect("UTF-8"),
+            Body::Large(length) => panic!("{length} bytes are kept"),
+        }
     }
 
     /// Reads a request and answers it; gives its id.
@@ -139,7 +146,7 @@ impl Rig {
             Arc::new(Recorder { told: Mutex::default(), count: watch::Sender::new(0), panics: AtomicUsize::new(0) });
         let streams = Streams { input: Box::new(input), output: Box::new(output) };
         let connection = Connection::open(streams, Arc::<Recorder>::clone(&host), limits);
-        let generous = FrameLimits { header: 8192, body: usize::MAX, junk: 0 };
+        let generous = FrameLimits { header: 8192, body: usize::MAX, keep: usize::MAX, junk: 0 };
         let input: FrameReader<_, Junk> = FrameReader::new(their_input, generous, |_: &[u8]| panic!("junk"));
         Self { connection, peer: Peer { output: their_output, input }, host }
     }

@@ -177,9 +177,9 @@ async fn requests_can_be_made_outside_the_runtime() {
 
 #[tokio::test]
 async fn large_answers_are_bounded_together() {
-    let limits = WireLimits { body_bytes: 1024 * 1024, ..WireLimits::default() };
+    let limits = WireLimits { kept_bytes: 1024 * 1024, ..WireLimits::default() };
     let mut rig = Rig::with(limits, 1024 * 1024);
-    let large = json!("x".repeat(900_000));
+    let large = json!("x".repeat(700_000));
     let mut held = Vec::new();
     for _ in 0..3 {
         let pending = rig.ask("hover");
@@ -187,9 +187,59 @@ async fn large_answers_are_bounded_together() {
         held.push(soon(pending).await);
     }
     assert!(held[0].is_ok() && held[1].is_ok());
-    assert!(matches!(held[2], Err(RequestError::Server { code: -32603, .. })));
+    assert!(matches!(held[2], Err(RequestError::Unusable(_))));
     held.clear();
     let pending = rig.ask("hover");
     rig.peer.answer(&large).await;
     soon(pending).await.expect("room again");
+}
+
+#[tokio::test]
+async fn an_answer_of_no_use_ends_its_request_at_once() {
+    let mut rig = Rig::new();
+    let (first, second) = (rig.ask("hover"), rig.ask("hover"));
+    let (first_id, second_id) = (rig.peer.next().await["id"].clone(), rig.peer.next().await["id"].clone());
+    rig.peer.body(format!(r#"{{"jsonrpc":"2.0","id":{second_id},"result":{{"contents":undefined}}}}"#)).await;
+    assert_eq!(soon(second).await.expect_err("no JSON"), RequestError::Unusable("is no valid JSON".to_owned()));
+    // Without an id it is that of the only request.
+    rig.peer.body(r#"{"jsonrpc":"2.0","result":{"contents":"#).await;
+    assert_eq!(soon(first).await.expect_err("no JSON"), RequestError::Unusable("is no valid JSON".to_owned()));
+    // Of two it may be anybody's; nor is junk, or a notification, anybody's answer.
+    let pending = (rig.ask("hover"), rig.ask("hover"));
+    let ids = (rig.peer.next().await["id"].clone(), rig.peer.next().await["id"].clone());
+    for body in [r#"{"jsonrpc":"2.0","result":{"#, "{{{{", r#"{"method":"x","params":{"id":1"#] {
+        rig.peer.body(body).await;
+    }
+    for id in [ids.0, ids.1] {
+        rig.peer.send(&json!({ "id": id, "result": 1 })).await;
+    }
+    soon(pending.0).await.expect("an answer");
+    soon(pending.1).await.expect("an answer");
+    assert_ne!(first_id, second_id);
+    rig.is_alive().await;
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_be_kept_is_passed_over() {
+    let limits = WireLimits { kept_bytes: 10_000, ..WireLimits::default() };
+    let mut rig = Rig::with(limits, 64 * 1024);
+    let large = "x".repeat(2_000_000);
+    let pending = rig.ask("hover");
+    rig.peer.answer(&json!(large)).await;
+    let error = soon(pending).await.expect_err("too large");
+    assert_eq!(error, RequestError::Unusable("has 2 MiB, more than the 1 MiB that are kept".to_owned()));
+    let refused = rig.peer.ask(json!("theirs"), "workspace/configuration", &json!(large)).await;
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    rig.peer.send(&json!({ "method": "textDocument/publishDiagnostics", "params": large })).await;
+    // A list may be half as large.
+    let limits = WireLimits { inbound_bytes: 1_000, kept_bytes: 10_000, ..WireLimits::default() };
+    rig.is_alive().await;
+    assert_eq!(rig.connection.stats().dropped, 3);
+    let mut rig = Rig::with(limits, 64 * 1024);
+    for size in [2_000, 6_000] {
+        let params = json!({ "uri": "file:///w/a", "diagnostics": [], "filler": "x".repeat(size) });
+        rig.peer.send(&json!({ "method": "textDocument/publishDiagnostics", "params": params })).await;
+        rig.is_alive().await;
+    }
+    assert_eq!(rig.connection.stats().dropped, 1);
 }

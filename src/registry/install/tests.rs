@@ -147,6 +147,7 @@ fn commands_are_quoted_for_a_shell() {
         args: vec!["x@1".to_owned(), "it's".to_owned(), String::new()],
         cwd: "/data/1".into(),
         env: vec![("PATH".to_owned(), "/bin:/data/1".to_owned()), ("GOBIN".to_owned(), "/data/1/bin".to_owned())],
+        bounds: Default::default(),
     };
     assert_eq!(Prepared::shown(&command), "GOBIN=/data/1/bin '/a b/npm' x@1 'it'\\''s' ''");
 }

@@ -233,3 +233,15 @@ fn the_built_in_ones_get_a_virtual_environment_as_data() {
     assert_eq!(*pyright.settings.tree(), json!({"python": {"analysis": {"extraPaths": []}}}));
     assert_eq!(env(&launch("ty"), "VIRTUAL_ENV"), None);
 }
+
+#[test]
+fn variables_are_passed_on_by_name_and_absent_where_they_are_not_set() {
+    let machine = Machine::new();
+    machine.program("bin/srv");
+    let text = "pass_env = [\"TOKEN\", \"GOFLAGS\", \"HOME\"]";
+    let passed = |scope| machine.resolve(&entry(scope, text)).unwrap().pass_env;
+    assert_eq!(passed(Scope::User), ["TOKEN", "GOFLAGS", "HOME"]);
+    assert_eq!(passed(Scope::Project), ["HOME"]);
+    let all: Vec<_> = crate::sys::process::allowed_env(&["LANGPORT_NO_SUCH_VARIABLE".to_owned()], &[]);
+    assert!(!all.iter().any(|(name, _)| name == "LANGPORT_NO_SUCH_VARIABLE"));
+}

@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::{
     protocol::{Streams, positions::Point},
-    registry::{Entry, Scope, Source, Surroundings},
+    registry::{Confinement, Entry, Scope, Source, Surroundings},
     runtime::{
         breaker::Budget,
         ground::Ground,
@@ -178,6 +178,7 @@ impl Machine {
             empty: Duration::from_millis(500),
             documents: 8,
             pending: 8,
+            confinement: Confinement::default(),
             opener: Opener::Memory(memory.clone()),
         };
         let limits = PoolLimits { instances, idle: Duration::from_secs(86_400), budget: Budget::default() };

@@ -3,6 +3,8 @@
 use std::io;
 #[cfg(target_os = "linux")]
 use std::io::Write;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::process::Stdio;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
@@ -11,7 +13,10 @@ use rustix::process::{Pid, Signal};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
+#[cfg(target_os = "linux")]
+use super::orphans;
 use super::{Exit, Spawn, exec, os};
+use crate::sys::files::TempDir;
 #[cfg(target_os = "linux")]
 use crate::sys::watchdog;
 
@@ -40,13 +45,13 @@ pub(super) struct Started {
     pub(super) control: Control,
 }
 
-/// Starts the server in the way that is there.
-pub(super) async fn start(spawn: &Spawn) -> io::Result<Started> {
+/// Starts the server in the way that is there. `scratch` is removed once everything is gone.
+pub(super) async fn start(spawn: &Spawn, scratch: Option<TempDir>) -> io::Result<Started> {
     #[cfg(target_os = "linux")]
     if watchdog::offered() {
-        return under_watchdog(spawn).await;
+        return under_watchdog(spawn, scratch).await;
     }
-    in_group(spawn)
+    in_group(spawn, scratch)
 }
 
 impl Control {
@@ -96,9 +101,9 @@ fn piped(command: std::process::Command) -> tokio::process::Command {
     command
 }
 
-fn in_group(spawn: &Spawn) -> io::Result<Started> {
+fn in_group(spawn: &Spawn, scratch: Option<TempDir>) -> io::Result<Started> {
     let args: Vec<_> = spawn.args.iter().map(Into::into).collect();
-    let command = exec::server(&spawn.program, &args, &os(&spawn.env), &spawn.cwd, false)?;
+    let command = exec::server(&spawn.program, &args, &os(&spawn.env), &spawn.cwd, spawn.bounds.nice, false)?;
     let mut child = piped(command).spawn()?;
     let pid = child.id().unwrap_or_default();
     let (tell_exit, exited) = watch::channel(None);
@@ -107,6 +112,7 @@ fn in_group(spawn: &Spawn) -> io::Result<Started> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     tokio::spawn(async move {
         tell_exit.send(Some(wait(&mut child).await)).ok();
+        drop(scratch);
         tell_gone.send(true).ok();
     });
     Ok(Started { pid, stdin, stdout, stderr, exited, gone, control })
@@ -116,14 +122,14 @@ async fn wait(child: &mut Child) -> Exit {
     match child.wait().await {
         Ok(status) => {
             use std::os::unix::process::ExitStatusExt;
-            Exit { code: status.code(), signal: status.signal() }
+            Exit { code: status.code(), signal: status.signal(), ..Exit::default() }
         }
-        Err(_) => Exit { code: None, signal: None },
+        Err(_) => Exit::default(),
     }
 }
 
 #[cfg(target_os = "linux")]
-async fn under_watchdog(spawn: &Spawn) -> io::Result<Started> {
+async fn under_watchdog(spawn: &Spawn, scratch: Option<TempDir>) -> io::Result<Started> {
     use std::os::fd::AsRawFd;
 
     use tokio::io::{AsyncBufReadExt, BufReader};
@@ -131,9 +137,12 @@ async fn under_watchdog(spawn: &Spawn) -> io::Result<Started> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let mut command = exec::with_descriptor(super::own_program(), theirs.as_raw_fd());
-    command.args([watchdog::FLAG, &theirs.as_raw_fd().to_string()]).arg(&spawn.cwd).arg(&spawn.program);
+    let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let bounds = [number(spawn.bounds.nice.map(u64::from)), number(spawn.bounds.memory_mb)];
+    command.args([watchdog::FLAG, &theirs.as_raw_fd().to_string()]).args(bounds);
+    command.arg(scratch.as_ref().map_or(Path::new("-"), TempDir::path)).arg(&spawn.cwd).arg(&spawn.program);
     command.args(&spawn.args).env_clear().envs(os(&spawn.env));
-    let mut child = piped(command).spawn()?;
+    let (mut child, known) = orphans::start(|| piped(command).spawn(), Child::id)?;
     drop(theirs);
     // From here on, dropping `ours` makes the watchdog end everything.
     let mut reports = BufReader::new(tokio::net::UnixStream::from_std(ours.try_clone()?)?);
@@ -161,8 +170,9 @@ async fn under_watchdog(spawn: &Spawn) -> io::Result<Started> {
             if !matches!(reports.read_line(&mut line).await, Ok(1..)) {
                 break;
             }
-            if let Some(watchdog::Report::Exited(exit)) = watchdog::Report::parse(&line) {
-                told = true;
+            if let Some(watchdog::Report::Exited(exit)) = watchdog::Report::parse(&line)
+                && !std::mem::replace(&mut told, true)
+            {
                 tell_exit.send(Some(exit)).ok();
             }
         }
@@ -171,9 +181,13 @@ async fn under_watchdog(spawn: &Spawn) -> io::Result<Started> {
             crate::sys::tree::session(session).iter().for_each(crate::sys::tree::kill);
         }
         child.wait().await.ok();
+        drop(known);
         if !told {
-            tell_exit.send(Some(Exit { code: None, signal: Some(libc::SIGKILL) })).ok();
+            // What had left the session has become ours with the watchdog's end.
+            tokio::task::spawn_blocking(orphans::end_strangers).await.ok();
+            tell_exit.send(Some(Exit { signal: Some(libc::SIGKILL), ..Exit::default() })).ok();
         }
+        drop(scratch);
         tell_gone.send(true).ok();
     });
     Ok(Started { pid, stdin, stdout, stderr, exited, gone, control: Control::Watchdog(ours) })

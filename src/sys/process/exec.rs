@@ -48,12 +48,14 @@ impl Image {
 }
 
 /// A command for a server: its own process group, no signal blocked, and executed directly. The standard library
-/// would hand a file that no loader knows to a shell. With `tied`, it dies with its parent.
+/// would hand a file that no loader knows to a shell. With `tied`, it dies with its parent. One that crashes leaves no
+/// image of its memory in the repository.
 pub(in crate::sys) fn server(
     program: &Path,
     args: &[OsString],
     env: &[(OsString, OsString)],
     cwd: &Path,
+    nice: Option<u8>,
     tied: bool,
 ) -> io::Result<Command> {
     let image = Image::new(program, args, env)?;
@@ -65,6 +67,14 @@ pub(in crate::sys) fn server(
             let mut none = std::mem::zeroed();
             libc::sigemptyset(&raw mut none);
             libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+            let mut core: libc::rlimit = std::mem::zeroed();
+            if libc::getrlimit(libc::RLIMIT_CORE, &raw mut core) == 0 {
+                core.rlim_cur = 0;
+                libc::setrlimit(libc::RLIMIT_CORE, &raw const core);
+            }
+            if let Some(nice) = nice {
+                libc::setpriority(libc::PRIO_PROCESS, 0, libc::c_int::from(nice));
+            }
         }
         #[cfg(target_os = "linux")]
         if tied {

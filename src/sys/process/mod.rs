@@ -4,6 +4,9 @@
 mod control;
 mod environment;
 mod exec;
+#[cfg(target_os = "linux")]
+pub(super) mod orphans;
+mod scratch;
 
 use std::ffi::OsString;
 use std::io;
@@ -30,19 +33,38 @@ pub struct Spawn {
     pub program: PathBuf,
     pub args: Vec<String>,
     pub cwd: PathBuf,
-    /// The complete environment: nothing of ours is added.
+    /// The complete environment: nothing of ours is added but the folder for temporary files.
     pub env: Vec<(String, String)>,
+    pub bounds: Bounds,
+}
+
+/// What a server may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Above 0, everything else on the machine goes first.
+    pub nice: Option<u8>,
+    /// The memory of it and its descendants together, in MiB; beyond it all are ended. Watched on Linux only.
+    pub memory_mb: Option<u64>,
+    /// It gets a folder for temporary files of its own, which is removed after it.
+    pub scratch: bool,
+    /// That folder stands for the user's cache and runtime folders too.
+    pub private_cache: bool,
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exit {
     pub code: Option<i32>,
     pub signal: Option<i32>,
+    /// It was ended for using this many MiB, which is more than it may.
+    pub memory_mb: Option<u64>,
 }
 
 impl std::fmt::Display for Exit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(used) = self.memory_mb {
+            return write!(f, "langport ended it: it used {used} MiB of memory, more than `memory_mb` allows");
+        }
         match (self.code, self.signal) {
             (Some(code), _) => write!(f, "exit code {code}"),
             (None, Some(signal)) => write!(f, "signal {signal}"),
@@ -69,13 +91,14 @@ pub struct Running {
 ///
 /// # Errors
 /// When the program cannot be executed: the error names it.
-pub async fn spawn(spawn: Spawn) -> io::Result<Running> {
+pub async fn spawn(mut spawn: Spawn) -> io::Result<Running> {
+    let scratch = if spawn.bounds.scratch { scratch::create(&mut spawn.env, spawn.bounds.private_cache) } else { None };
     let named = |error: io::Error| explain(&spawn, &error);
     if !spawn.cwd.is_dir() {
         let message = format!("cannot start {} in {}: no such folder", spawn.program.display(), spawn.cwd.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     }
-    let started = control::start(&spawn).await.map_err(named)?;
+    let started = control::start(&spawn, scratch).await.map_err(named)?;
     Ok(Running {
         pid: started.pid,
         stdin: started.stdin,

@@ -14,6 +14,7 @@ fn sh(script: &str) -> Spawn {
         args: vec!["-c".into(), script.into()],
         cwd: "/".into(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("GREETING".into(), "hello".into())],
+        bounds: Bounds::default(),
     }
 }
 
@@ -36,7 +37,7 @@ async fn pipes_environment_and_exit() {
     let exit = running.ended(Duration::from_secs(20)).await.unwrap();
     expect![[r#"
         x hello
-        | GREETING PATH PWD  | Exit { code: Some(3), signal: None }"#]]
+        | GREETING PATH PWD  | Exit { code: Some(3), signal: None, memory_mb: None }"#]]
     .assert_eq(&format!("{out}| {err} | {exit:?}"));
 }
 
@@ -58,10 +59,10 @@ async fn stop_asks_first_and_then_kills_what_ignores_it() {
         running.stdout.as_mut().unwrap().read_exact(&mut [0; 3]).await.unwrap();
     }
     polite.stop(Duration::from_secs(5)).await;
-    assert_eq!(polite.exit(), Some(Exit { code: Some(5), signal: None }));
+    assert_eq!(polite.exit(), Some(Exit { code: Some(5), ..Exit::default() }));
     let mut out = deaf.take_stdout().unwrap();
     deaf.stop(Duration::from_millis(20)).await;
-    assert_eq!(deaf.exit(), Some(Exit { code: None, signal: Some(9) }));
+    assert_eq!(deaf.exit(), Some(Exit { signal: Some(9), ..Exit::default() }));
     // The end of the pipe proves that the grandchild, which had it too, is gone.
     assert_eq!(text(&mut out).await, "");
 }
@@ -120,4 +121,20 @@ async fn what_cannot_be_executed_is_an_error_and_says_why() {
     .await;
     b.check(".", "", 0, "/", &expect!["cannot start TMP/.: it is a folder"]).await;
     b.check("sh", "#!/bin/sh\n", 0o755, "/no/such", &expect!["cannot start TMP/sh in /no/such: no such folder"]).await;
+}
+
+#[tokio::test]
+async fn niceness_no_core_and_a_folder_of_its_own_that_goes_with_it() {
+    let tmp = tempfile::tempdir().unwrap();
+    let script = "nice; ulimit -S -c; touch \"$TMPDIR/left\"; echo \"$TMPDIR\"";
+    let mut spawned = sh(script);
+    spawned.env.push(("TMPDIR".into(), tmp.path().to_str().unwrap().into()));
+    spawned.bounds = Bounds { nice: Some(7), scratch: true, ..Bounds::default() };
+    let mut running = spawn(spawned).await.unwrap();
+    let out = text(&mut running.take_stdout().unwrap()).await;
+    running.stop(Duration::from_secs(5)).await;
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[..2], ["7", "0"], "{out}");
+    assert!(lines[2].starts_with(&format!("{}/langport-", tmp.path().display())), "{out}");
+    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
 }

@@ -288,7 +288,7 @@ impl<'a> Answering<'a> {
 
     fn all_failed(&self, sweep: &Sweep, servers: Vec<ServerVerdict>) -> Failure {
         let missing = sweep.checked.iter().flat_map(|one| &one.missing);
-        all_failed(missing.map(|(name, shortfall)| (name.clone(), shortfall)), servers)
+        all_failed(self.ask, missing.map(|(name, shortfall)| (name.clone(), shortfall)), servers)
     }
 }
 

@@ -142,6 +142,18 @@ fn several_roots() {
 }
 
 #[test]
+fn paths_in_a_text_are_shown_as_answers_show_them() {
+    let one = Fixture::new(&["ws/a b/c"], &["ws"]);
+    let base = one.base.to_str().unwrap();
+    let text = format!("see {base}/ws/a b/c:3, `file://{base}/ws/a%20b/c`, /x{base}/ws/a, {base}/ws2/a and {base}/ws");
+    let expected = format!("see a b/c:3, `a%20b/c`, /x{base}/ws/a, {base}/ws2/a and {base}/ws");
+    assert_eq!(one.roots.relative(&text), expected);
+    let two = Fixture::new(&["one/a", "two/in/b"], &["one", "two", "two/in"]);
+    let base = two.base.to_str().unwrap();
+    assert_eq!(two.roots.relative(&format!("{base}/one/a {base}/two/in/b")), "one/a in/b");
+}
+
+#[test]
 fn roots_that_are_none() {
     let f = Fixture::new(&["ws/a"], &["ws"]);
     let said =

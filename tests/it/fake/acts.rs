@@ -42,7 +42,7 @@ impl Fake {
             _ => vec![Act::Default],
         };
         let waits = acts.iter().any(|a| match a {
-            Act::Sleep(_) | Act::Await(_) => true,
+            Act::Sleep(_) | Act::Await(_) | Act::Drip(..) => true,
             Act::Ask(ask) => !ask.block,
             _ => false,
         });
@@ -109,6 +109,18 @@ impl Fake {
             Act::Hover(bytes) => {
                 self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}}));
             }
+            Act::LargeHover(bytes) => {
+                let id = id.map(ToString::to_string).unwrap_or_default();
+                let (head, tail) = (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"contents":""#), "\"}}");
+                let piece = "long hover ".repeat(100_000);
+                let pieces = bytes / piece.len();
+                self.bytes(
+                    format!("Content-Length: {}\r\n\r\n{head}", head.len() + pieces * piece.len() + tail.len())
+                        .as_bytes(),
+                );
+                (0..pieces).for_each(|_| self.bytes(piece.as_bytes()));
+                self.bytes(tail.as_bytes());
+            }
             Act::Completions(count, docs) => {
                 let items = (0..*count)
                     .map(|i| json!({"label": format!("item_{i:06}"), "kind": 3, "documentation": "d".repeat(*docs)}));
@@ -128,6 +140,22 @@ impl Fake {
                 self.send(&json!({"jsonrpc": "2.0", "method": name, "params": fill(value, uri, &root)}));
             }
             Act::Raw(text) => self.bytes(text.as_bytes()),
+            Act::RawReply(text) => {
+                let id = id.map(ToString::to_string).unwrap_or_default();
+                self.bytes(super::wire::frame(&text.replace("$id", &id)).as_bytes());
+            }
+            Act::Bytes(bytes) => self.bytes(bytes),
+            Act::Drip(text, ms) => {
+                for byte in text.as_bytes() {
+                    self.bytes(&[*byte]);
+                    std::thread::sleep(Duration::from_millis(*ms));
+                }
+            }
+            Act::Eat(mib) => {
+                let eaten = vec![7_u8; mib << 20];
+                self.event("eaten", json!(eaten.iter().step_by(4096).map(|b| usize::from(*b)).sum::<usize>()));
+                std::mem::forget(eaten);
+            }
             Act::RawTimes(text, times) => self.bytes(text.repeat(*times).as_bytes()),
             Act::Stderr(text, times) => {
                 use std::io::Write as _;

@@ -52,6 +52,8 @@ pub(crate) enum Act {
     Locations(usize),
     /// Answers with a hover of so many bytes.
     Hover(usize),
+    /// The same, written as it comes: for answers that take the fake itself too long.
+    LargeHover(usize),
     /// Answers with so many completion items, each with documentation of so many bytes.
     Completions(usize, usize),
     /// Answers references with one more of them each time, until the named progress has ended.
@@ -63,8 +65,16 @@ pub(crate) enum Act {
     Tell(String, Value),
     /// Bytes for stdout, not framed.
     Raw(String),
+    /// A frame with this text, in which `$id` stands for the request's id.
+    RawReply(String),
+    /// The same where the text is no text.
+    Bytes(Vec<u8>),
+    /// Bytes for stdout, one at a time with so many milliseconds between them.
+    Drip(String, u64),
     /// The same text to stdout so many times.
     RawTimes(String, usize),
+    /// Takes so many MiB of memory.
+    Eat(usize),
     /// The same line to stderr so many times.
     Stderr(String, usize),
     StopReading,

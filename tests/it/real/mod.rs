@@ -17,6 +17,7 @@ mod rows_native;
 mod rows_python;
 mod rows_web;
 mod rust;
+mod sandbox;
 mod scopes;
 mod servers;
 mod shop;
@@ -64,6 +65,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         clients::trials(),
         changes::trials(),
         definitions::trials(),
+        sandbox::trials(),
         folders::trials(),
         truth::trials(),
     ]

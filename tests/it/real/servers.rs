@@ -20,6 +20,8 @@ pub(crate) enum Need {
     Flask,
     /// The MCP inspector's command line, with a Node.js that it accepts.
     Inspector,
+    /// The sandbox of that name, which langport does not install.
+    Bwrap,
 }
 
 /// Everything that Flask's modules import, at the versions that the expectations were taken from.
@@ -45,8 +47,8 @@ pub(super) fn folder() -> PathBuf {
 }
 
 impl Need {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Pyright, Self::Ty, Self::Ruff, Self::Typescript7, Self::Flask, Self::Inspector];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Pyright, Self::Ty, Self::Ruff, Self::Typescript7, Self::Flask, Self::Inspector, Self::Bwrap];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -56,6 +58,7 @@ impl Need {
             Self::Typescript7 => "typescript7",
             Self::Flask => "flask",
             Self::Inspector => "inspector",
+            Self::Bwrap => "bubblewrap",
         }
     }
 
@@ -64,6 +67,11 @@ impl Need {
         static NPM: OnceLock<bool> = OnceLock::new();
         static PYTHON: OnceLock<bool> = OnceLock::new();
         match self {
+            Self::Bwrap => {
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let there = std::env::split_paths(&path).any(|folder| folder.join("bwrap").is_file());
+                (!there).then_some("bubblewrap is missing")
+            }
             Self::Pyright | Self::Typescript7 | Self::Inspector => {
                 let there = NPM.get_or_init(|| {
                     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -81,7 +89,7 @@ impl Need {
 
     /// Installs it, unless it is there. Tests that need the same thing at the same time wait for the first.
     pub(super) fn put_in_place(self) {
-        static DONE: [OnceLock<Result<(), String>>; 6] = [const { OnceLock::new() }; 6];
+        static DONE: [OnceLock<Result<(), String>>; 7] = [const { OnceLock::new() }; 7];
         let done = DONE[self as usize].get_or_init(|| {
             fs::create_dir_all(folder()).map_err(|error| format!("{}: {error}", folder().display()))?;
             // Another run may be at it.
@@ -89,6 +97,7 @@ impl Need {
                 File::create(folder().join(format!("{}.lock", self.name()))).map_err(|error| error.to_string())?;
             lock.lock().map_err(|error| error.to_string())?;
             match self {
+                Self::Bwrap => Ok(()),
                 Self::Pyright | Self::Ty | Self::Ruff | Self::Typescript7 => langport_install(self.name()),
                 Self::Flask => once(&flask(), |folder| {
                     run(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
