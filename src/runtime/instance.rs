@@ -50,12 +50,11 @@ pub struct Instance {
 /// Why sessions are not used any more.
 const OUTRUN: &str = "more had changed than it could be told";
 pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
+
 static INSTANCES: AtomicU64 = AtomicU64::new(1);
 
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
-
-/// Why a session is not used any more.
 
 /// How often it is looked whether the calls that use a session are over.
 const DRAINING: Duration = Duration::from_millis(20);

@@ -296,7 +296,7 @@ impl Session {
         let wanted: Vec<PathBuf> = registered.chain(defined).collect();
         let mut folders: Vec<PathBuf> = own.iter().flat_map(|own| wanted.iter().map(|it| own.join(it))).collect();
         let inside = |folder: &PathBuf| own.iter().any(|own| folder != own && folder.starts_with(own));
-        folders.retain(|folder| inside(folder) && !own.contains(folder) && !ground.watcher.covers(folder));
+        folders.retain(|folder| inside(folder) && !own.contains(folder) && !ground.watcher.covers(&folder.join("any")));
         folders.sort_unstable();
         folders.dedup();
         folders

@@ -1,7 +1,7 @@
 //! How a server is told: what has changed of the files that it wants to hear of, then of its documents. What is about to
 //! be told is put into the record first, so that whatever arrives meanwhile is measured by it.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use serde::Serialize;
 use serde_json::json;
@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{FileEvent, uri::path_to_uri},
+    registry::Retrigger,
     workspace::watch::{Change, Kind},
 };
 
@@ -55,9 +56,14 @@ impl Session {
             record.elsewhere_at = Some(now);
         }
         if elsewhere || !notices.is_empty() {
+            // Of several texts that change at once each may depend on another one, and clangd looks at a file with the
+            // header as it was.
+            let changed = notices.iter().filter(|notice| matches!(notice, Notice::Change { .. })).count();
+            let several = changed > 1 && self.entry.def.diagnostics.retrigger != Retrigger::None;
+            let at = if several { now + Duration::from_nanos(1) } else { now };
             record.epoch += 1;
-            record.epoch_at = now;
-            record.store.changed_elsewhere(now, in_steps);
+            record.epoch_at = at;
+            record.store.changed_elsewhere(at, in_steps);
         }
         record.epoch
     }

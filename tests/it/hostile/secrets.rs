@@ -104,7 +104,7 @@ fn logs_are_lines_of_json_in_a_file_for_each_process() {
         let text = fs::read_to_string(&file).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let states: Vec<&str> = lines.iter().filter_map(|line| line["fields"]["state"].as_str()).collect();
-        assert!(states.starts_with(&["starting", "running", "stopped"]), "{text}");
+        assert!(states.starts_with(&["starting", "running", "stopping", "stopped"]), "{text}");
     }
     // Switched off there is none.
     fs::remove_dir_all(&folder).unwrap();

@@ -97,7 +97,12 @@ fn rou_04_pyright_and_ruff() {
     // Each of them hears of the change.
     ws.write("u.py", "import os\n\ncount: int = 1\nprint(count)\n");
     let ruffs = lp.diagnostics("u.py");
-    places_are(ruffs.says("fresh · pyright, ruff · 1 warning (1 hint not listed, 1 of them unused or deprecated code)").contains("F401"), &["u.py:1:8"]);
+    places_are(
+        ruffs
+            .says("fresh · pyright, ruff · 1 warning (1 hint not listed, 1 of them unused or deprecated code)")
+            .contains("F401"),
+        &["u.py:1:8"],
+    );
     ws.write("u.py", "count: int = \"one\"\nprint(count)\n");
     let pyrights = lp.diagnostics("u.py");
     places_are(pyrights.says("fresh · pyright, ruff · 1 error").contains("reportAssignmentType"), &["u.py:1:14"]);
