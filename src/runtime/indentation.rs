@@ -27,7 +27,12 @@ pub(super) fn options(text: &str) -> Value {
         before = depth;
     }
     let most = (2..=8_u32).rev().max_by_key(|step| steps[*step as usize]).filter(|step| steps[*step as usize] > 0);
-    json!({"tabSize": most.unwrap_or(USUAL), "insertSpaces": tabs <= spaces})
+    let mut options = json!({"tabSize": most.unwrap_or(USUAL), "insertSpaces": tabs <= spaces});
+    // The servers for JSON and CSS end a text without a line end where they are not told.
+    if text.ends_with('\n') {
+        options["insertFinalNewline"] = true.into();
+    }
+    options
 }
 
 #[cfg(test)]
@@ -43,9 +48,9 @@ mod tests {
     #[test]
     fn guessed_from_what_is_there() {
         check("", &expect![[r#"{"insertSpaces":true,"tabSize":4}"#]]);
-        check("a {\n  b {\n    c\n  }\n}\n", &expect![[r#"{"insertSpaces":true,"tabSize":2}"#]]);
-        check("def f():\n    if x:\n        y\n", &expect![[r#"{"insertSpaces":true,"tabSize":4}"#]]);
-        check("func f() {\n\tif x {\n\t\ty\n\t}\n}\n", &expect![[r#"{"insertSpaces":false,"tabSize":4}"#]]);
-        check("/*\n * text\n * text\n */\nx {\n  y\n}\n", &expect![[r#"{"insertSpaces":true,"tabSize":2}"#]]);
+        check("a {\n  b {\n    c\n  }\n}\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":2}"#]]);
+        check("def f():\n    if x:\n        y\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":4}"#]]);
+        check("func f() {\n\tif x {\n\t\ty\n\t}\n}\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":false,"tabSize":4}"#]]);
+        check("/*\n * text\n * text\n */\nx {\n  y\n}\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":2}"#]]);
     }
 }

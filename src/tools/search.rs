@@ -20,8 +20,11 @@ use super::{
     short::only_report,
 };
 
-/// Servers that one search asks.
-const SERVERS: usize = 8;
+/// Servers that one search asks; the others are named.
+const SERVERS: usize = 16;
+
+/// A server with a root, and a file below it with its language.
+type Target = (Arc<Entry>, PathBuf, PathBuf, String);
 
 /// What a search found.
 #[derive(Debug, Default)]
@@ -39,7 +42,7 @@ impl Ask<'_> {
     /// # Errors
     /// When no server could be asked.
     pub(super) async fn search(&self, query: &str) -> Result<Search, Failure> {
-        let targets = self.searchable().await;
+        let (targets, left_out) = self.searchable().await;
         if targets.is_empty() {
             let entries = self.engine.bound.entries();
             if !entries.is_empty() && entries.iter().all(|entry| entry.def.role == Role::Linter) {
@@ -71,6 +74,11 @@ impl Ask<'_> {
             .collect();
         let taking_part = if able.is_empty() { heard.iter().collect() } else { able };
         search.servers = taking_part.iter().map(|one| self.part(one)).collect();
+        search.servers.extend(left_out.into_iter().map(|server| ServerVerdict {
+            server,
+            verdict: Verdict::Unanswered,
+            reason: Some(format!("not asked: one search asks {SERVERS} servers; give file_path")),
+        }));
         let verdict = Verdict::combine(search.servers.iter().map(|server| server.verdict));
         search.verdict = Some(verdict);
         if verdict.is_failure() {
@@ -93,19 +101,28 @@ impl Ask<'_> {
         Ok(search)
     }
 
-    /// Each bound primary server that may search, with a root and a file of the project that it serves.
-    async fn searchable(&self) -> Vec<(Arc<Entry>, PathBuf, PathBuf, String)> {
+    /// Each bound primary server that may search, with a root and a file of the project that it serves; and the names of
+    /// those that are too many.
+    async fn searchable(&self) -> (Vec<Target>, Vec<String>) {
         let engine = self.engine;
         let samples = engine.present.samples(&engine.ground.roots, &engine.languages).await;
-        let mut targets: Vec<(Arc<Entry>, PathBuf, PathBuf, String)> = Vec::new();
+        let mut targets: Vec<Target> = Vec::new();
+        let mut left_out: Vec<String> = Vec::new();
         for sample in samples.iter() {
             for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
                 let known = targets.iter().any(|(own, at, ..)| own.name == entry.name && *at == root);
-                if !known && entry.may(Capability::WorkspaceSymbols) && targets.len() < SERVERS {
+                if known || !entry.may(Capability::WorkspaceSymbols) {
+                    continue;
+                }
+                if targets.len() < SERVERS {
                     targets.push((entry, root, sample.path.clone(), sample.language.clone()));
+                } else {
+                    left_out.push(engine.display(&entry));
                 }
             }
         }
-        targets
+        left_out.sort_unstable();
+        left_out.dedup();
+        (targets, left_out)
     }
 }

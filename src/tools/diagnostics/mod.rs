@@ -6,6 +6,7 @@ mod changed;
 mod choose;
 mod compare;
 mod memory;
+mod mentions;
 mod pages;
 mod remarks;
 mod sweep;
@@ -140,7 +141,7 @@ impl Ask<'_> {
         let beyond = targets.len().saturating_sub(choose::FILES);
         targets.truncate(choose::FILES);
         let edited: HashSet<PathBuf> = targets.iter().map(|target| target.file.path.clone()).collect();
-        let (dependents, untouched) = self.dependents(&mut chooser, &targets, &changed);
+        let (dependents, untouched) = self.dependents(&mut chooser, &targets, &changed).await;
         targets.extend(dependents);
         let mut sweep = self.sweep(targets, &Surveys::new()).await;
         sweep.unreached += beyond;
@@ -215,8 +216,14 @@ impl Ask<'_> {
         servers.map(|(entry, root, files)| ((entry.name.to_string(), root), files)).collect()
     }
 
-    /// Files of which something is known and whose project has changed, with the number of those that are too many.
-    fn dependents(&self, chooser: &mut Chooser<'_>, edited: &[Target], changed: &Changed) -> (Vec<Target>, usize) {
+    /// Files of projects that have changed: those of which something is known, and those that name a changed file; with
+    /// the number of those that are too many.
+    async fn dependents(
+        &self,
+        chooser: &mut Chooser<'_>,
+        edited: &[Target],
+        changed: &Changed,
+    ) -> (Vec<Target>, usize) {
         let mut projects: HashSet<(String, PathBuf)> = HashSet::new();
         for target in edited {
             let serving = target.serving.answering.iter().chain(&target.serving.linters);
@@ -235,6 +242,16 @@ impl Ask<'_> {
         let remembered = self.engine.memory.files().into_iter();
         candidates.extend(remembered.filter(|path| chooser.projects(path).iter().any(|one| projects.contains(one))));
         let mut targets: Vec<Target> = candidates.iter().filter_map(|path| chooser.target(path)).collect();
+        let names = mentions::names(edited);
+        if !names.is_empty() {
+            let mut others = choose::walk(self, None, None).await.files;
+            others.retain(|path| {
+                !candidates.contains(path) && chooser.projects(path).iter().any(|one| projects.contains(one))
+            });
+            let naming =
+                tokio::task::spawn_blocking(move || mentions::naming(others, &names)).await.unwrap_or_default();
+            targets.extend(naming.iter().filter_map(|path| chooser.target(path)));
+        }
         let beyond = targets.len().saturating_sub(DEPENDENTS);
         targets.truncate(DEPENDENTS);
         (targets, beyond)

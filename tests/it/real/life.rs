@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Langport, Workspace, eventually, procs};
 
-use super::{needs, places_are, servers, servers::Need, start};
+use super::{needs, places_are, servers, servers::Need, start, without_mark};
 
 needs! {
     [Pyright] => lif_01_pyright_is_killed;
@@ -56,11 +56,6 @@ fn lif_01_pyright_is_killed() {
     let answer = crate::support::Answer::of(&lp.answer(asked));
     answer.verdict_in(&["fresh", "failed"]);
     lp.hover(&at).says("fresh · pyright · hover");
-}
-
-/// Each answer ends with a mark of its own.
-fn without_mark(text: &str) -> &str {
-    text.rsplit_once("\nmark @").expect("a mark").0
 }
 
 /// Nothing is proven by a failure that is repeated.

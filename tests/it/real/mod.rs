@@ -199,3 +199,8 @@ fn body_is(answer: &Answer, body: &str) {
     };
     assert_eq!(lines(&answer.body()), body.lines().map(str::to_owned).collect::<Vec<_>>(), "in the answer\n{answer}");
 }
+
+/// Each answer ends with a mark of its own.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.rsplit_once("\nmark @").expect("a mark").0
+}

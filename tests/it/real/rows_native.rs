@@ -403,7 +403,7 @@ y = twice(2)
     ..Row::NEW
 };
 
-const BASEDPYRIGHT: Row = Row {
+pub(super) const BASEDPYRIGHT: Row = Row {
     name: "basedpyright",
     needs: &["npm", "node"],
     problem: ("Type \"int\" is not assignable to declared type \"str\"", 3, 10),

@@ -1,23 +1,11 @@
 //! Rows for the servers of Python that are also tried at length on the example project and on Flask.
 
 use super::definitions::{Across, Is, Row};
-use super::rows_native::PYTHON;
+use super::rows_native::{BASEDPYRIGHT, PYTHON};
 
 pub(super) const ROWS: &[Row] = &[PYRIGHT, TY, RUFF];
 
-const PYRIGHT: Row = Row {
-    name: "pyright",
-    needs: &["npm", "node"],
-    problem: ("Type \"int\" is not assignable to declared type \"str\"", 3, 10),
-    across: Some(Across {
-        file: "lib.py",
-        find: "-> int",
-        replace: "-> str",
-        problem: "is not assignable to declared type \"int\"",
-    }),
-    workspace_symbols: Is(("twice", &["lib.py:1:5"])),
-    ..PYTHON
-};
+const PYRIGHT: Row = Row { name: "pyright", more: None, ..BASEDPYRIGHT };
 
 const TY: Row = Row {
     name: "ty",

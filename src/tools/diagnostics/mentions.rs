@@ -1,0 +1,73 @@
+//! Which files may depend on changed ones although nothing is known of them yet: those whose texts name a changed file,
+//! as imports do.
+
+use std::{
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use memchr::memmem::Finder;
+
+use super::sweep::Target;
+use crate::sys::files;
+
+/// Bytes of a file that are looked through: imports stand at its beginning.
+const READ: u64 = 256 << 10;
+/// Names that stand for the folder that the file is in.
+const FOLDERS: [&str; 4] = ["index", "mod", "__init__", "lib"];
+
+/// What imports call these files: the name without its ending, or that of the folder.
+pub(super) fn names(edited: &[Target]) -> Vec<String> {
+    let mut names: Vec<String> = edited.iter().flat_map(|target| own_names(&target.file.path)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn own_names(path: &Path) -> Vec<String> {
+    let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { return Vec::new() };
+    let stem = stem.split('.').next().unwrap_or(stem).to_owned();
+    let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    match folder.filter(|_| FOLDERS.contains(&stem.as_str())) {
+        Some(folder) => vec![folder.to_owned(), stem],
+        None => vec![stem],
+    }
+}
+
+/// Those of `files` whose text holds one of the names as a word. Reads them: for a thread that may block.
+pub(super) fn naming(among: Vec<PathBuf>, names: &[String]) -> Vec<PathBuf> {
+    let finders: Vec<Finder<'_>> = names.iter().filter(|name| !name.is_empty()).map(Finder::new).collect();
+    let holds = |path: &PathBuf| {
+        let mut text = Vec::new();
+        let read = files::open(path).and_then(|file| file.take(READ).read_to_end(&mut text));
+        read.is_ok() && finders.iter().any(|finder| has_word(&text, finder))
+    };
+    among.into_iter().filter(holds).collect()
+}
+
+fn has_word(text: &[u8], finder: &Finder<'_>) -> bool {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    finder.find_iter(text).any(|at| {
+        let end = at + finder.needle().len();
+        !at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(part) && !text.get(end).is_some_and(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_imports_use() {
+        assert_eq!(own_names(Path::new("/ws/shop/cart.test.ts")), ["cart"]);
+        assert_eq!(own_names(Path::new("/ws/shop/__init__.py")), ["shop", "__init__"]);
+        assert_eq!(own_names(Path::new("/ws/src/lib.rs")), ["src", "lib"]);
+    }
+
+    #[test]
+    fn words_only() {
+        let holds = |text: &str| has_word(text.as_bytes(), &Finder::new("lib"));
+        assert!(holds("from lib import x") && holds("#include \"lib.h\"") && holds("lib"));
+        assert!(!holds("library") && !holds("my_lib") && !holds("glib") && !holds("éliblib"));
+    }
+}
