@@ -16,6 +16,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     on_runtime(async {
         let langport = args.flagged.assemble()?;
+        langport.engine.current().recover();
         let tools: Arc<dyn Tools> = langport.engine.clone();
         let served = tokio::select! {
             served = mcp::serve_stdio(tools, langport.mcp) => served,

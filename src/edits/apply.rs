@@ -102,6 +102,10 @@ impl Engine {
         Ok(self.begin()?.1)
     }
 
+    pub(super) fn has_journals(&self) -> bool {
+        std::fs::read_dir(&self.home).is_ok_and(|mut journals| journals.next().is_some())
+    }
+
     /// Forgets how a change is taken back. What cannot be removed is by a later writer.
     pub(super) fn drop_journal(made: Made) {
         let home = made.journal.parent().map(Path::to_owned);

@@ -145,10 +145,11 @@ impl Step {
     }
 }
 
-/// The second place beside, for file systems where two files cannot change places at once.
+/// The second place beside, for file systems where two files cannot change places at once. No step's own: those end in
+/// a number.
 pub(super) fn second(beside: &Path) -> PathBuf {
     let mut name = beside.as_os_str().to_owned();
-    name.push("2");
+    name.push("s");
     name.into()
 }
 

@@ -256,6 +256,12 @@ impl Changes {
         self.engine.recover()
     }
 
+    /// Whether anybody has left something that may have to be finished or dropped.
+    #[must_use]
+    pub fn has_journals(&self) -> bool {
+        self.engine.has_journals()
+    }
+
     fn permitted(&self) -> Result<(), Refusal> {
         if self.policy.read_only {
             let code = RefusalCode::ReadOnly;

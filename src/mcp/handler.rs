@@ -37,7 +37,10 @@ use super::{
 };
 use crate::{
     render::{self, Options, Rendered},
-    tools::{Caller, ProgressSink, ToolCall, ToolId, Tools, outcome::Code},
+    tools::{
+        Caller, ProgressSink, ToolCall, ToolId, Tools,
+        outcome::{Code, Failure, Outcome},
+    },
 };
 
 static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
@@ -120,6 +123,23 @@ impl Handler {
         Options { tool, output: self.0.settings.output, max_chars: self.0.settings.max_chars }
     }
 
+    /// Advice names tools as they are listed.
+    fn failure(&self, failure: &Failure) -> Rendered {
+        let names = self.0.settings.names;
+        let (what, next) = (names.respell(&failure.what), names.respell(&failure.next));
+        render::failure(&Failure { what, next, ..failure.clone() }, self.0.settings.max_chars)
+    }
+
+    fn respelt<'a>(&self, outcome: &'a Outcome) -> Cow<'a, Outcome> {
+        let names = self.0.settings.names;
+        let advises = |text: &String| text.contains("lsp/");
+        if !outcome.notes.iter().any(advises) && !advises(&outcome.summary) {
+            return Cow::Borrowed(outcome);
+        }
+        let notes = outcome.notes.iter().map(|note| names.respell(note)).collect();
+        Cow::Owned(Outcome { notes, summary: names.respell(&outcome.summary), ..outcome.clone() })
+    }
+
     fn unknown(&self, name: &str) -> ErrorData {
         let near = names::nearest(name, self.0.settings.names).join(", ");
         ErrorData::invalid_params(format!("Unknown tool: {}. Nearest: {near}", render::line(name, 80)), None)
@@ -200,12 +220,12 @@ impl ServerHandler for Handler {
         // rmcp sends nothing for a cancelled request, whatever is returned.
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
         let render = || match &*answer {
-            Ok(outcome) => render::outcome(outcome, self.options(tool)),
-            Err(failure) => render::failure(failure, self.0.settings.max_chars),
+            Ok(outcome) => render::outcome(&self.respelt(outcome), self.options(tool)),
+            Err(failure) => self.failure(failure),
         };
         // A handler that panics never answers: a defect here, too, must end in an error.
         let rendered = std::panic::catch_unwind(AssertUnwindSafe(render))
-            .unwrap_or_else(|_| render::failure(&calls::panicked(tool.canonical()), self.0.settings.max_chars));
+            .unwrap_or_else(|_| self.failure(&calls::panicked(tool.canonical())));
         if let Some(telling) = telling {
             telling.finish().await;
         }
@@ -249,10 +269,12 @@ impl ServerHandler for Handler {
         let rendered = match &*answer {
             // What is not there is not there; a server that is not there is news of the resource.
             Err(failure) if matches!(failure.code, Code::NotFound | Code::OutsideWorkspace | Code::Invalid) => {
-                return Err(missing(&context, render::failure(failure, self.0.settings.max_chars).text));
+                return Err(missing(&context, self.failure(failure).text));
             }
-            Err(failure) => render::failure(failure, self.0.settings.max_chars),
-            Ok(outcome) => render::outcome(outcome, Options { output: render::Output::Text, ..self.options(tool) }),
+            Err(failure) => self.failure(failure),
+            Ok(outcome) => {
+                render::outcome(&self.respelt(outcome), Options { output: render::Output::Text, ..self.options(tool) })
+            }
         };
         let mut result = ReadResourceResult::new(vec![ResourceContents::text(rendered.text, request.uri)]);
         result.meta = self.signed(&context);

@@ -39,6 +39,14 @@ impl ToolNames {
             Self::Dot => tool.canonical().replace('/', "."),
         }
     }
+
+    /// langport's own words with the tools in them as this client knows them.
+    pub fn respell(self, text: &str) -> String {
+        if self == Self::Slash || !text.contains("lsp/") {
+            return text.to_owned();
+        }
+        ToolId::ALL.into_iter().fold(text.to_owned(), |text, tool| text.replace(tool.canonical(), &self.name(tool)))
+    }
 }
 
 /// Letters and digits only, lower case: `lsp/workspace-symbols`, `LSP_WORKSPACE_SYMBOLS` and `lspWorkspaceSymbols` are
@@ -134,6 +142,15 @@ mod tests {
                 assert_eq!(parse(&names.name(tool)), Some(tool));
             }
         }
+    }
+
+    #[test]
+    fn advice_names_what_is_listed() {
+        let advice = "search with lsp/workspace-symbols, or call lsp/symbols";
+        assert_eq!(ToolNames::Underscore.respell(advice), "search with lsp_workspace_symbols, or call lsp_symbols");
+        assert_eq!(ToolNames::Dot.respell("see lsp/status"), "see lsp.status");
+        assert_eq!(ToolNames::Slash.respell(advice), advice);
+        assert_eq!(ToolNames::Underscore.respell("lsp/nothing of ours"), "lsp/nothing of ours");
     }
 
     #[test]

@@ -48,9 +48,21 @@ mod tests {
     #[test]
     fn guessed_from_what_is_there() {
         check("", &expect![[r#"{"insertSpaces":true,"tabSize":4}"#]]);
-        check("a {\n  b {\n    c\n  }\n}\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":2}"#]]);
-        check("def f():\n    if x:\n        y\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":4}"#]]);
-        check("func f() {\n\tif x {\n\t\ty\n\t}\n}\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":false,"tabSize":4}"#]]);
-        check("/*\n * text\n * text\n */\nx {\n  y\n}\n", &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":2}"#]]);
+        check(
+            "a {\n  b {\n    c\n  }\n}\n",
+            &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":2}"#]],
+        );
+        check(
+            "def f():\n    if x:\n        y\n",
+            &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":4}"#]],
+        );
+        check(
+            "func f() {\n\tif x {\n\t\ty\n\t}\n}\n",
+            &expect![[r#"{"insertFinalNewline":true,"insertSpaces":false,"tabSize":4}"#]],
+        );
+        check(
+            "/*\n * text\n * text\n */\nx {\n  y\n}\n",
+            &expect![[r#"{"insertFinalNewline":true,"insertSpaces":true,"tabSize":2}"#]],
+        );
     }
 }

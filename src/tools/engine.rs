@@ -125,6 +125,23 @@ impl Engine {
         Self { load_errors, ..self.clone() }
     }
 
+    /// Finishes or drops, in the background, what a killed writer left half made. Must be called inside a tokio runtime.
+    pub fn recover(&self) {
+        if self.limits.read_only || !self.changes.has_journals() {
+            return;
+        }
+        let changes = self.changes.clone();
+        tokio::task::spawn_blocking(move || match changes.recover() {
+            Ok(recovered) => {
+                for one in recovered {
+                    tracing::warn!(finished = one.finished, left = ?one.left, "a change was left half made");
+                }
+            }
+            // Somebody else is at it, or the next change finds it.
+            Err(refusal) => tracing::warn!(?refusal, "what was left half made is still so"),
+        });
+    }
+
     /// What is wrong with what was read.
     pub fn problems(&self) -> &[String] {
         &self.load_errors

@@ -26,6 +26,9 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     args.finish()?;
     let from = from.ok_or_else(|| invalid("nothing is named that is to be moved", "give from"))?;
     let to = to.ok_or_else(|| invalid("no new place is named", "give to"))?;
+    if to.chars().any(char::is_control) {
+        return Err(invalid("the new place holds a control character", "give a path of printable characters"));
+    }
     let roots = &ask.engine.ground.roots;
     let source = roots.resolve_any(&from).map_err(|error| super::file::no_path(&from, &error))?.path;
     let target = target(ask, &source, &to)?;

@@ -77,7 +77,7 @@ async fn a_panic_is_answered() {
     let mut client = Client::legacy(McpSettings::default()).await;
     let answer = client.call("lsp_hover", json!({"do": "panic"})).await;
     assert_eq!(answer["result"]["isError"], true);
-    assert!(text(&answer).starts_with("failed · lsp/hover met a defect"), "{answer}");
+    assert!(text(&answer).starts_with("failed · lsp_hover met a defect"), "{answer}");
     assert_eq!(text(&client.call("lsp_hover", json!({})).await), HOVER);
     client.close().await;
 }
@@ -153,7 +153,7 @@ async fn a_call_that_hangs_is_ended() {
     assert_eq!(answer["result"]["isError"], true);
     assert_eq!(
         text(&answer),
-        "failed · lsp/hover was unanswered after 25 s, which says nothing about the code · ask again, or see lsp/status"
+        "failed · lsp_hover was unanswered after 25 s, which says nothing about the code · ask again, or see lsp_status"
     );
     client.script.dropped.notified().await;
     client.close().await;
