@@ -1,5 +1,5 @@
-//! Links to folders inside the workspace: what changes in such a folder changes under the link's name, too, and servers
-//! know files by either.
+//! Links inside the workspace: what changes in a folder, or in a file, changes under the name of a link to it, too, and
+//! servers know files by either.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::rules::NEVER;
 
 /// More links than these are not followed.
-const LINKS: usize = 256;
+const LINKS: usize = 1_024;
 
 /// The links that are known, with where they lead to.
 #[derive(Debug, Default)]
@@ -29,17 +29,20 @@ impl Links {
 
     /// The other names of a path, through one link each.
     pub(super) fn spellings(&self, path: &Path) -> Vec<PathBuf> {
-        let spelt = |(link, folder): (&PathBuf, &PathBuf)| Some(link.join(path.strip_prefix(folder).ok()?));
+        let spelt = |(link, led_to): (&PathBuf, &PathBuf)| {
+            let rest = path.strip_prefix(led_to).ok()?;
+            Some(if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) })
+        };
         self.0.iter().filter_map(spelt).collect()
     }
 }
 
-/// The folder inside the roots that a link leads to; none if it leads to where it lies itself.
+/// The folder or file inside the roots that a link leads to; none if it leads to where it lies itself.
 pub(super) fn target(link: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
-    let folder = link.canonicalize().ok()?;
-    let inside = roots.iter().any(|root| folder.starts_with(root)) && !link.starts_with(&folder);
-    let never = || folder.iter().any(|part| NEVER.iter().any(|never| part == *never));
-    (inside && folder.is_dir() && !never()).then_some(folder)
+    let led_to = link.canonicalize().ok()?;
+    let inside = roots.iter().any(|root| led_to.starts_with(root)) && !link.starts_with(&led_to);
+    let never = || led_to.iter().any(|part| NEVER.iter().any(|never| part == *never));
+    (inside && !never()).then_some(led_to)
 }
 
 #[cfg(test)]
@@ -54,6 +57,9 @@ mod tests {
         assert!(!links.add(Path::new("/w/b"), Path::new("/w/real/deep")));
         assert_eq!(links.spellings(Path::new("/w/real/x")), [Path::new("/w/a/x")]);
         assert_eq!(links.spellings(Path::new("/w/real/deep/x")), [Path::new("/w/a/deep/x"), Path::new("/w/b/x")]);
+        assert!(links.add(Path::new("/w/l.py"), Path::new("/w/f.py")));
+        assert_eq!(links.spellings(Path::new("/w/f.py")), [Path::new("/w/l.py")]);
+        assert!(links.spellings(Path::new("/w/f.pyi")).is_empty());
         assert_eq!(links.remove(Path::new("/w/a")), Some(PathBuf::from("/w/real")));
         assert!(links.spellings(Path::new("/w/other")).is_empty());
     }
@@ -72,6 +78,7 @@ mod tests {
         }
         let leads = |name: &str| target(&root.join(name), std::slice::from_ref(&root));
         assert_eq!(leads("in"), Some(root.join("real")));
-        assert_eq!([leads("out"), leads("self"), leads("f"), leads("none")], [None, None, None, None]);
+        assert_eq!(leads("f"), Some(root.join("file")));
+        assert_eq!([leads("out"), leads("self"), leads("none")], [None, None, None]);
     }
 }

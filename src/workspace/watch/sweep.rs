@@ -208,10 +208,14 @@ impl Sweep {
         self.recent.insert(path.to_owned(), content).is_some_and(|before| before != content)
     }
 
-    /// Follows a link to a folder, which is then looked through even if the rules leave it out.
+    /// Follows a link; a folder is then looked through even if the rules leave it out.
     fn link(&mut self, path: &Path, begin: Begin) -> Option<Arc<Path>> {
         let folder = links::target(path, &self.roots)?;
-        if self.log().link(path, &folder) {
+        let new = self.log().link(path, &folder);
+        if !folder.is_dir() {
+            return None;
+        }
+        if new {
             if self.rules.lies_in_ignored(&folder) {
                 self.rules.exempt(&folder);
             }

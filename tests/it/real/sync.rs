@@ -9,8 +9,8 @@ use crate::support::{Langport, Workspace};
 use super::{needs, servers::Need, start};
 
 needs! {
-    [Pyright] => syn_01_pyright, syn_02_pyright, syn_02_git_pyright, a_dependency_that_is_open_pyright;
-    [Ty] => syn_01_ty, syn_02_ty, syn_02_git_ty, a_dependency_that_is_open_ty;
+    [Pyright] => syn_01_pyright, syn_02_pyright, syn_02_git_pyright, a_dependency_that_is_open_pyright, a_dependency_behind_a_link_pyright;
+    [Ty] => syn_01_ty, syn_02_ty, syn_02_git_ty, a_dependency_that_is_open_ty, a_dependency_behind_a_link_ty;
 }
 
 const LIB: &str = "def calc(a: int) -> int:\n    print(a)\n    return 1\n";
@@ -46,6 +46,31 @@ fn wrong(lp: &Langport, server: &str, why: &str) {
 fn right(lp: &Langport, server: &str, why: &str) {
     let answer = lp.diagnostics("use.py");
     assert_eq!(answer.first(), format!("fresh · {server} · no problems"), "{why}\n{answer}");
+}
+
+/// `lib.py` is a link to a file that changes, is made anew, and gives way to another one.
+fn a_dependency_behind_a_link(need: Need) {
+    let (ws, server) = (project(), need.name());
+    shell(&ws, "mkdir real; mv lib.py real/lib_text.py; ln -s real/lib_text.py lib.py");
+    let lp = start(&ws, &[need]);
+    wrong(&lp, server, "as it was written");
+    ws.write("real/lib_text.py", &LIB.replace("a: int", "a: str"));
+    right(&lp, server, "after the file behind the link was written");
+    ws.replace("real/lib_text.py", LIB);
+    wrong(&lp, server, "after the file behind the link was replaced");
+    ws.write("real/other_text.py", &LIB.replace("a: int", "a: str"));
+    shell(&ws, "ln -sfn real/other_text.py lib.py");
+    right(&lp, server, "after the link leads elsewhere");
+    ws.write("real/other_text.py", LIB);
+    wrong(&lp, server, "after the other file was written");
+}
+
+fn a_dependency_behind_a_link_pyright() {
+    a_dependency_behind_a_link(Need::Pyright);
+}
+
+fn a_dependency_behind_a_link_ty() {
+    a_dependency_behind_a_link(Need::Ty);
 }
 
 fn syn_01(need: Need) {

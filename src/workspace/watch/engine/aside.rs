@@ -127,7 +127,7 @@ impl Engine {
         }
     }
 
-    /// A name came or went: it may be a link to a folder of the workspace.
+    /// A name came or went: it may be a link into the workspace.
     pub(super) fn look_for_link(&mut self, path: &Path, kind: Kind) {
         if kind == Kind::Deleted {
             let led_to = self.log.lock().unwrap_or_else(PoisonError::into_inner).unlink(path);
@@ -139,12 +139,12 @@ impl Engine {
         }
     }
 
-    /// Follows a link to a folder of the workspace: what changes there has changed under this name, too. A folder that
-    /// the rules leave out is then watched all the same.
+    /// Follows a link to a folder or file of the workspace: what changes there has changed under this name, too. A folder
+    /// that the rules leave out is then watched all the same.
     pub(super) fn link(&mut self, path: &Path, visit: Visit) {
         let roots: Vec<PathBuf> = self.roots.iter().map(|root| root.path.clone()).collect();
         let Some(folder) = links::target(path, &roots) else { return };
-        if !self.log.lock().unwrap_or_else(PoisonError::into_inner).link(path, &folder) {
+        if !self.log.lock().unwrap_or_else(PoisonError::into_inner).link(path, &folder) || !folder.is_dir() {
             return;
         }
         if self.complete && !self.watches(&folder) || self.rules.lies_in_ignored(&folder) {
