@@ -55,7 +55,7 @@ const JSON: Row = Row {
     symbols: Is(("a.json", &["3 string name", "4 array items", "4 number 2"])),
     workspace_symbols: Unsupported,
     rename: Unsupported,
-    format: Is(("a.json", "format a.json: 5 places")),
+    format: Is(("a.json", "format a.json: 4 places")),
     more: Some(|lp, _| {
         lp.diagnostics("schema.json").says("fresh · json · no problems");
     }),
