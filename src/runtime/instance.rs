@@ -53,6 +53,10 @@ pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by it
 
 static INSTANCES: AtomicU64 = AtomicU64::new(1);
 
+/// How often a question is asked anew where its server leaves before it has answered anything. On a busy machine biome's
+/// daemon takes its proxy's first try of the socket for its last client, and goes.
+const STILLBORN: u32 = 2;
+
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
 
@@ -179,12 +183,12 @@ impl Instance {
         question: &Question,
     ) -> Result<Reply, Shortfall> {
         self.expect(caller);
-        let (mut again, mut renewed) = (true, false);
+        let (mut deaths, mut outrun) = (0, false);
         loop {
             let session = match self.session(question.left()).await {
-                // Right after the old one: biome's finds a daemon that is about to go.
-                Err(Shortfall::NotStarted { .. }) if renewed => {
-                    renewed = false;
+                // It was well until it was told to go, so that this is no fault of the project.
+                Err(Shortfall::NotStarted { .. }) if outrun && deaths < STILLBORN => {
+                    deaths += 1;
                     continue;
                 }
                 other => other?,
@@ -198,15 +202,16 @@ impl Instance {
             let result = session.ask(ground, question).await;
             session.note(&result, asked.elapsed());
             match result {
-                Err(Shortfall::Died { .. }) if again && question.query.repeatable() && !question.left().is_zero() => {
-                    again = false;
-                }
                 Err(Shortfall::Died { .. }) => {
                     session.settle_death().await;
-                    return Err(session.died());
+                    let allowed = if session.left_untried() { STILLBORN } else { 1 };
+                    if deaths >= allowed || !question.query.repeatable() || question.left().is_zero() {
+                        return Err(session.died());
+                    }
+                    deaths += 1;
                 }
-                Err(Shortfall::Outrun) if again => {
-                    (again, renewed) = (false, true);
+                Err(Shortfall::Outrun) if !outrun => {
+                    outrun = true;
                     // Of several callers that find this out, only the first one ends a session.
                     let _ = timeout(question.left(), self.retire(&session, OUTRUN)).await;
                 }

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::time::sleep;
 
-use crate::protocol::RequestError;
+use crate::{protocol::RequestError, sys::process::Running};
 
 use super::{
     query::{Reply, Shortfall},
@@ -31,6 +31,7 @@ const PROBE: Duration = Duration::from_secs(5);
 pub(super) struct Signs {
     silence: Mutex<Silence>,
     probing: AtomicBool,
+    answered: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +63,9 @@ impl Signs {
 impl Session {
     /// Notes what became of a question that took so long.
     pub(super) fn note(&self, result: &Result<Reply, Shortfall>, took: Duration) {
+        if result.is_ok() {
+            self.signs.answered.store(true, Ordering::Release);
+        }
         let nothing = match result {
             Ok(reply) => reply.verdict == Verdict::Unanswered,
             Err(shortfall) => matches!(shortfall, Shortfall::Unanswered { .. } | Shortfall::Loading { .. }),
@@ -69,6 +73,12 @@ impl Session {
         if nothing {
             self.signs.unanswered(self.wire.stats().received, took, self.limits.request_timeout);
         }
+    }
+
+    /// True where it has ended as if all were well, and no caller's question had been answered yet.
+    pub(super) fn left_untried(&self) -> bool {
+        let code = self.process.as_ref().and_then(Running::exit).and_then(|exit| exit.code);
+        code == Some(0) && !self.signs.answered.load(Ordering::Acquire)
     }
 
     /// How many questions in a row it has left unanswered, where these are too many.

@@ -14,6 +14,7 @@ use crate::{
 
 trials![
     x10_a_death_in_any_phase_is_got_over,
+    x10_a_server_that_leaves_before_its_first_answer_is_started_twice_more,
     b12_a_crash_loop_is_broken_and_says_what_helps,
     d2_2_a_broken_server_is_mended_by_another_program,
     d2_2_a_server_installed_meanwhile_is_found,
@@ -53,6 +54,21 @@ fn x10_a_death_in_any_phase_is_got_over() {
         assert_eq!(lp.log().starts(), 2, "{phase}");
         let told = status(&lp);
         told.contains("running").contains("last failure: ").contains("before that: oops");
+    }
+}
+
+fn x10_a_server_that_leaves_before_its_first_answer_is_started_twice_more() {
+    // The first two starts, and the two after the restart that its configuration asks for.
+    for (first, last) in [(1, 2), (2, 3)] {
+        let ws = Workspace::new("//- a.py\nalpha\n//- fake.json\n{}\n");
+        let script = Script::new().on("initialized", [Act::Starts(first, last), Act::Exit(0)]);
+        let definition = Definition::new("fake", script).table("[watch]\nrestart = [\"**/fake.json\"]");
+        let mut lp = Langport::builder(&ws).server(definition).start();
+        lp.tolerate();
+        lp.hover(&at("a.py")).says("fresh · fake · hover").contains("WORD alpha");
+        ws.write("fake.json", "[]\n");
+        lp.hover(&at("a.py")).says("fresh · fake · hover").contains("WORD alpha");
+        assert_eq!(lp.log().starts(), 4, "{first} to {last}");
     }
 }
 

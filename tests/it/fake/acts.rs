@@ -103,6 +103,12 @@ impl Fake {
                     return false;
                 }
             }
+            Act::Starts(first, last) => {
+                if !(*first..=*last).contains(&self.start) {
+                    self.by_itself(method, params, id);
+                    return false;
+                }
+            }
             Act::Sleep(ms) => std::thread::sleep(Duration::from_millis(*ms)),
             Act::Await(gate) => wait_for(gate),
             Act::Locations(count) => self.reply(id, &many(uri, *count)),

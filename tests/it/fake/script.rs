@@ -45,6 +45,8 @@ pub(crate) enum Act {
     Default,
     /// The steps from here on are for the first N starts of the server only; later ones do `Default`.
     FirstStarts(usize),
+    /// The same for the starts from this one to that one.
+    Starts(usize, usize),
     Sleep(u64),
     /// Waits for a file that the test creates.
     Await(PathBuf),
