@@ -158,7 +158,7 @@ impl Session {
     ) -> Result<Reply, Shortfall> {
         let mut outrun = false;
         for round in 0.. {
-            let refreshes = self.heard.record().refreshes;
+            let before = self.heard.record().moved_on();
             let pulls =
                 identifiers.iter().map(|identifier| self.pull_one(ground, question, &focus, identifier.as_deref()));
             for pulled in join_all(pulls).await {
@@ -168,7 +168,7 @@ impl Session {
                 let record = self.heard.record();
                 // Closed meanwhile, to make room for others: several servers answer "empty" for a file that is not open.
                 outrun = record.sent.get(&focus.path).is_none_or(|sent| sent.version != focus.sent.version);
-                outrun || record.refreshes != refreshes
+                outrun || record.moved_on() != before
             };
             // It began to load the project anew after it was asked: what it said before is about the old one.
             let loading = !matches!(self.heard.standing(), Standing::Ready);
