@@ -289,6 +289,10 @@ pub struct Diagnostics {
     /// Languages of the files that it can be pulled for, where it cannot for all of its own.
     #[serde(skip_serializing_if = "is_default")]
     pub pull_languages: Option<Vec<String>>,
+    /// What it answers when it is pulled for a file is all that it knows of it. What it pushes of that file besides does
+    /// not count: of several changes that are told together it may know the first without the last.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pull_complete: bool,
     /// Whether the first pushed list for a text is its last word.
     #[serde(rename = "final", skip_serializing_if = "is_default")]
     pub finality: Finality,

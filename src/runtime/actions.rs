@@ -130,8 +130,7 @@ impl Session {
         }
         let Ok(_turn) = timeout(question.left(), self.commands.lock()).await else { return Err(Shortfall::Busy) };
         let holding = self.heard.hold_edits();
-        let response = self.request_once(question, Method::ExecuteCommand.name(), &params).await.map_err(declined)?;
-        self.wire.caught_up(response.order).await;
+        self.request_once(question, Method::ExecuteCommand.name(), &params).await.map_err(declined)?;
         if !holding.has_any() {
             let mut news = self.heard.news();
             let until = Instant::now() + LATE.min(question.left());

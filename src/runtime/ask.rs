@@ -285,7 +285,10 @@ impl Session {
     ) -> Result<Response, Shortfall> {
         let allowed = question.left().min(self.limits.request_timeout);
         let pending = self.request(method, params, allowed).map_err(|error| self.why(question, error))?;
-        pending.await.map_err(|error| self.why(question, error))
+        let response = pending.await.map_err(|error| self.why(question, error))?;
+        // What the server told before it answered is known by then: its answer takes a shorter way than what it tells.
+        self.wire.caught_up(response.order).await;
+        Ok(response)
     }
 
     fn why(&self, question: &Question, error: RequestError) -> Shortfall {

@@ -17,6 +17,7 @@ use crate::{
 };
 
 use super::{
+    beside::Beside,
     ground::{Ground, Seen},
     heard::Record,
     query::{Answer, FileProblems, Question, Reply, Shortfall},
@@ -157,7 +158,7 @@ impl Session {
     ) -> Result<Reply, Shortfall> {
         let mut outrun = false;
         for round in 0.. {
-            let refreshes = self.heard.record().refreshes;
+            let before = self.heard.record().moved_on();
             let pulls =
                 identifiers.iter().map(|identifier| self.pull_one(ground, question, &focus, identifier.as_deref()));
             for pulled in join_all(pulls).await {
@@ -167,7 +168,7 @@ impl Session {
                 let record = self.heard.record();
                 // Closed meanwhile, to make room for others: several servers answer "empty" for a file that is not open.
                 outrun = record.sent.get(&focus.path).is_none_or(|sent| sent.version != focus.sent.version);
-                outrun || record.refreshes != refreshes
+                outrun || record.moved_on() != before
             };
             // It began to load the project anew after it was asked: what it said before is about the old one.
             let loading = !matches!(self.heard.standing(), Standing::Ready);
@@ -180,20 +181,49 @@ impl Session {
             }
             focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
         }
-        let mut record = self.heard.record();
-        // Judged and collected under one lock: another call may close the file, and its reports go with it.
+        let mut news = self.heard.news();
+        let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
+        loop {
+            news.mark_unchanged();
+            let until = {
+                let mut record = self.heard.record();
+                // Judged and collected under one lock: another call may close the file, and its reports go with it.
+                let (verdict, reason) = self.pull_verdict(&mut record, &focus, &identifiers, outrun);
+                let now = Instant::now();
+                match self.beside(&record, &focus, now) {
+                    Beside::Unsettled(_) if verdict == Verdict::Fresh && now >= end => {
+                        let reason = Some("it is still at work".to_owned());
+                        return Ok(self.reply(&record, &focus, Verdict::Settling, reason));
+                    }
+                    Beside::Unsettled(until) if verdict == Verdict::Fresh => until.unwrap_or(end).min(end),
+                    _ => return Ok(self.reply(&record, &focus, verdict, reason)),
+                }
+            };
+            if self.wire.is_closed() {
+                return Err(self.died());
+            }
+            self.wait_news(&mut news, until + Duration::from_millis(1)).await;
+        }
+    }
+
+    fn pull_verdict(
+        &self,
+        record: &mut Record,
+        focus: &Focus,
+        identifiers: &[Option<String>],
+        outrun: bool,
+    ) -> (Verdict, Option<String>) {
         let whole = identifiers.iter().all(|identifier| {
             let report = record.store.pulled(&focus.path, identifier.as_deref().unwrap_or_default());
             report.is_some_and(|report| report.version == focus.sent.version)
         });
-        let (verdict, reason) = match record.readiness.standing(Instant::now()) {
+        match record.readiness.standing(Instant::now()) {
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".to_owned())),
             Standing::Ready if outrun || !whole => {
                 (Verdict::Stale, Some("the file was told anew while it was asked".to_owned()))
             }
             Standing::Ready => (Verdict::Fresh, None),
-        };
-        Ok(self.reply(&record, &focus, verdict, reason))
+        }
     }
 
     async fn pull_one(
@@ -245,7 +275,6 @@ impl Session {
     /// What a server that only pushes has said of the focused text.
     fn push_verdict(&self, record: &mut Record, focus: &Focus, question: &Question) -> Judged {
         let now = Instant::now();
-        let definition = &self.entry.def.diagnostics;
         // Closed meanwhile to make room: its lists are gone, and their absence says nothing.
         if record.sent.get(&focus.path).is_none_or(|sent| sent.version < focus.sent.version) {
             return Judged::Now(Verdict::Stale, Some("the file was closed while it was asked about".into()));
@@ -256,16 +285,13 @@ impl Session {
             return Judged::Now(Verdict::Fresh, None);
         }
         let at_work = record.readiness.at_work(now);
-        let usual = record.store.usual_delay();
         let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
         let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
         let over = now >= end;
         match state {
             Push::Current { quiet, empty, versioned } => {
-                let first = versioned && definition.finality == Finality::First && ready;
-                let settle = if empty { self.limits.empty } else { self.limits.settle };
-                // Without version, a list that was on its way before the change looks like one that came after it.
-                let settle = if versioned { settle } else { settle.max(usual.unwrap_or_default()) };
+                let first = versioned && self.entry.def.diagnostics.finality == Finality::First && ready;
+                let settle = self.settle(record, empty, versioned);
                 if first || (quiet >= settle && ready && !at_work) {
                     record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
                     return Judged::Now(Verdict::Fresh, None);
@@ -311,7 +337,9 @@ impl Session {
     fn reply(&self, record: &Record, focus: &Focus, verdict: Verdict, reason: Option<String>) -> Reply {
         let mut lists = record.store.reports(&focus.path, focus.sent.version);
         let mut total: usize = lists.iter().map(|(_, total)| total).sum();
-        if let Some(pushed) = record.store.pushed(&focus.path) {
+        if let Some(pushed) = record.store.pushed(&focus.path)
+            && self.counts_beside(!lists.is_empty())
+        {
             let old = matches!(
                 record.store.push_state(&focus.path, focus.sent, record.epoch_at, Instant::now()),
                 Push::Older

@@ -157,6 +157,11 @@ impl Record {
         self.refreshed_at.is_none_or(|at| at < changed).then_some(changed)
     }
 
+    /// What makes an earlier report old, counted: wishes to be pulled anew, and projects that are loaded anew.
+    pub fn moved_on(&self) -> (u64, u64) {
+        (self.refreshes, self.readiness.loads())
+    }
+
     /// Whether the server has pushed a list for the newest text of every open file.
     pub fn all_published(&self) -> bool {
         self.sent.iter().all(|(path, sent)| {

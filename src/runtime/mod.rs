@@ -7,6 +7,7 @@ mod ask;
 mod asked;
 mod backdated;
 mod background;
+mod beside;
 mod breaker;
 mod diagnose;
 pub mod documents;

@@ -45,9 +45,8 @@ impl Session {
             Some(Confirm::Reopen) => self.nudge(ground, focus, Nudge::Reopen).map(|focus| (focus, false)),
             Some(Confirm::Command(command)) => {
                 let params = json!({"command": command, "arguments": []});
-                let response = self.request_once(question, "workspace/executeCommand", &params).await?;
                 // A list that came before the answer counts.
-                self.wire.caught_up(response.order).await;
+                self.request_once(question, "workspace/executeCommand", &params).await?;
                 Ok((focus, true))
             }
         }

@@ -91,6 +91,8 @@ pub struct Readiness {
     counting: Option<Instant>,
     /// It has been given another folder, which it loads without giving its signal again.
     joined: bool,
+    /// How often it has begun to load anew.
+    again: u64,
 }
 
 /// Progress that nobody reported on for this long is taken for forgotten: some servers never end a token.
@@ -110,7 +112,13 @@ impl Readiness {
             ready: false,
             counting: None,
             joined: false,
+            again: 0,
         }
+    }
+
+    /// How often it has begun to load anew.
+    pub fn loads(&self) -> u64 {
+        self.again
     }
 
     /// Whether project-wide answers need a second one that agrees.
@@ -123,6 +131,7 @@ impl Readiness {
     pub fn joined(&mut self, now: Instant) {
         let tells_again = self.rule.notification.as_ref().is_some_and(|(_, field)| field.is_some());
         self.joined = !tells_again;
+        self.again += 1;
         self.ready = false;
         self.signalled = false;
         self.worked = false;
@@ -214,6 +223,7 @@ impl Readiness {
                 self.signal();
             } else if self.ready {
                 // It loads anew: rust-analyzer, when a manifest has changed.
+                self.again += 1;
                 self.ready = false;
                 self.signalled = false;
                 self.since = now;

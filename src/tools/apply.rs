@@ -106,18 +106,9 @@ pub(super) async fn run(
     for (from, to) in &applied.renamed {
         engine.pool.tell_moved(from, to);
     }
-    let mut after = look_after(ask, &applied).await;
-    if Compared::of(&before, &after).has_new() {
-        // gopls now and then looks at one of a dozen files that change at once with another one as it was.
-        after = look_after(ask, &applied).await;
-    }
-    Ok(answer(ask, &wish, &title, &applied, &before, &after))
-}
-
-async fn look_after(ask: &Ask<'_>, applied: &Applied) -> Look {
-    let mut after = ask.look(&after_of(applied), ask.deadline).await;
+    let mut after = ask.look(&after_of(&applied), ask.deadline).await;
     after.absent = applied.deleted.iter().cloned().collect();
-    after
+    Ok(answer(ask, &wish, &title, &applied, &before, &after))
 }
 
 async fn make(engine: &Engine, caller: u64, wish: &Wish) -> Result<Applied, Failure> {

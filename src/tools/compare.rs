@@ -179,11 +179,6 @@ impl Compared {
         Self { new, gone, present, ..compared }
     }
 
-    /// Whether anything is there that was not before.
-    pub(super) fn has_new(&self) -> bool {
-        self.new > 0
-    }
-
     /// What is there, with nothing to compare it to.
     pub(super) fn present(after: &Look) -> Self {
         let items: Vec<Problem> = after.found.iter().map(|(_, problem)| problem.clone()).collect();

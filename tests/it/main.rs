@@ -20,6 +20,7 @@ macro_rules! trials {
 }
 
 mod actions;
+mod between;
 mod changes;
 mod channels;
 mod clients;
@@ -88,6 +89,7 @@ fn main() {
         sync::trials(),
         diagnostics::trials(),
         channels::trials(),
+        between::trials(),
         marks::trials(),
         everything::trials(),
         freshness::trials(),

@@ -12,10 +12,10 @@ use super::definitions::{Row, row_trial, rows, start};
 
 pub(super) fn trials() -> Vec<Trial> {
     let named = |name: &str| rows().find(|row| row.name == name).expect("a row of that name");
-    let rename = |row: &'static Row, test| {
+    let rename = |row: &'static Row, test: fn(&Row)| {
         row_trial(format!("real::changes::rename_in_every_file_{}", row.name.replace('-', "_")), row, test)
     };
-    let trial = |name: &str, row: &'static Row, test| row_trial(format!("real::changes::{name}"), row, test);
+    let trial = |name: &str, row: &'static Row, test: fn(&Row)| row_trial(format!("real::changes::{name}"), row, test);
     vec![
         rename(named("pyright"), python),
         rename(named("ty"), python),

@@ -157,7 +157,7 @@ fn trial(row: &'static Row) -> Trial {
 }
 
 /// A trial with the server of a row, put in place before.
-pub(super) fn row_trial(name: String, row: &'static Row, test: fn(&Row)) -> Trial {
+pub(super) fn row_trial(name: String, row: &'static Row, test: impl Fn(&Row) + Send + Sync + 'static) -> Trial {
     needing(name, row.needs, row.machine, move || {
         if row.installed {
             put_in_place(row.name);

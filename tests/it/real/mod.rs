@@ -10,6 +10,7 @@ mod folders;
 mod inspector;
 mod installed;
 mod life;
+mod many;
 mod names;
 mod positions;
 mod project;
@@ -68,6 +69,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         sandbox::trials(),
         folders::trials(),
         truth::trials(),
+        many::trials(),
     ]
     .into_iter()
     .flatten()

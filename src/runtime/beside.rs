@@ -1,0 +1,67 @@
+//! What a server pushes of a file that it is pulled for. Several changes are told one after the other, and between two of
+//! them a server may look at the first with the second as it was, and push that: what it answers comes after all of them,
+//! what it pushes need not.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::protocol::types::Diagnostic;
+
+use super::{
+    heard::Record,
+    session::{Focus, Session},
+    store::{Push, merge},
+};
+
+/// What is to be made of a pushed list beside what was pulled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// It says nothing that was not pulled, or does not count.
+    Nothing,
+    /// It says more, and has been quiet for long enough.
+    Settled,
+    /// It says more, and may be replaced; until then at the least. Without a time it is still at work.
+    Unsettled(Option<Instant>),
+}
+
+impl Session {
+    /// Where the pushed list of the focused file stands, which was pulled.
+    pub(super) fn beside(&self, record: &Record, focus: &Focus, now: Instant) -> Beside {
+        let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
+        let Push::Current { quiet, empty, versioned } = state else { return Beside::Nothing };
+        let reports = record.store.reports(&focus.path, focus.sent.version);
+        if !self.counts_beside(!reports.is_empty()) || !says_more(record, focus, reports) {
+            return Beside::Nothing;
+        }
+        let settle = self.settle(record, empty, versioned);
+        // The last word about its own text (`final`) is none about those that were told after it.
+        if quiet < settle {
+            Beside::Unsettled(Some(now + (settle - quiet)))
+        } else if record.readiness.at_work(now) {
+            Beside::Unsettled(None)
+        } else {
+            Beside::Settled
+        }
+    }
+
+    /// Whether what is pushed of a file counts at all, where it was pulled.
+    pub(super) fn counts_beside(&self, pulled: bool) -> bool {
+        !(pulled && self.entry.def.diagnostics.pull_complete)
+    }
+
+    /// How long it has to be quiet after a pushed list.
+    pub(super) fn settle(&self, record: &Record, empty: bool, versioned: bool) -> Duration {
+        let settle = if empty { self.limits.empty } else { self.limits.settle };
+        // Without version, a list that was on its way before the change looks like one that came after it.
+        if versioned { settle } else { settle.max(record.store.usual_delay().unwrap_or_default()) }
+    }
+}
+
+/// Whether the pushed list has a finding that none of these has.
+fn says_more(record: &Record, focus: &Focus, reports: Vec<(Vec<Diagnostic>, usize)>) -> bool {
+    let Some(pushed) = record.store.pushed(&focus.path) else { return false };
+    let pulled = merge(reports.into_iter().map(|(items, _)| items));
+    let known = pulled.len();
+    merge([pulled, pushed.items.clone()]).len() > known
+}
