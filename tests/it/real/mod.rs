@@ -13,6 +13,7 @@ mod life;
 mod names;
 mod positions;
 mod project;
+mod reach;
 mod rows_native;
 mod rows_python;
 mod rows_web;
@@ -68,6 +69,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         sandbox::trials(),
         folders::trials(),
         truth::trials(),
+        reach::trials(),
     ]
     .into_iter()
     .flatten()
