@@ -8,8 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::config::{Capability, Sandbox};
 
+use super::reach::Reach;
+
 /// What is left out of a file need not be shown either.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -94,6 +96,8 @@ pub struct Definition {
     pub diagnostics: Diagnostics,
     #[serde(default, skip_serializing_if = "is_default")]
     pub watch: Watch,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reach: Reach,
     #[serde(default, skip_serializing_if = "is_default")]
     pub install: Install,
 }

@@ -52,6 +52,7 @@ pub(super) fn issues(def: &Definition, scope: Scope) -> Vec<Issue> {
     root(def, &mut found);
     share(def, &mut found);
     ready(def, &mut found);
+    reach(def, &mut found);
     install(def, &mut found);
     found.0
 }
@@ -193,6 +194,8 @@ fn ready(def: &Definition, found: &mut Found) {
         ("ready.log", &def.ready.log),
         ("ready.progress", &def.ready.progress),
         ("ready.standing", &def.ready.standing),
+        ("reach.nameless", &def.reach.nameless),
+        ("reach.overlooks", &def.reach.overlooks),
     ] {
         if let Some(Err(error)) = pattern.as_deref().map(Regex::new) {
             // regex draws the place over several lines; the last one says what it is.
@@ -228,6 +231,18 @@ fn ready(def: &Definition, found: &mut Found) {
         if wait.is_some_and(|wait| wait > MAX_WAIT_MS) {
             found.add(field, format!("is more than {MAX_WAIT_MS} (ten minutes)"));
         }
+    }
+}
+
+fn reach(def: &Definition, found: &mut Found) {
+    for list in &def.reach.lists {
+        if list.is_empty() || list.starts_with(['/', '~']) || list.split(['/', '\\']).any(|part| part == "..") {
+            found.add("reach.lists", format!("`{list}` is not a path inside a folder"));
+        }
+    }
+    for id in def.reach.also.iter().filter(|id| !language::is_known(id)) {
+        let hint = nearest::hint(id, language::known());
+        found.add("reach.also", format!("`{id}` is no language that files are known to be in{hint}"));
     }
 }
 

@@ -20,6 +20,7 @@ use crate::registry::Capability;
 use super::{
     ground::Ground,
     query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Shortfall, Target, Tree},
+    reach::ROUNDS,
     readiness::Standing,
     session::{Focus, Session, SyncError},
     verdict::Verdict,
@@ -58,9 +59,27 @@ impl Session {
         if question.query == Query::ProjectDiagnostics {
             return self.survey(ground, question).await;
         }
-        let mut reply = self.ask_once(ground, question).await?;
+        let Some(mut reached) = self.reach(ground, question).await? else {
+            return self.ask_agreed(ground, question).await;
+        };
+        let mut reply = self.ask_agreed(ground, question).await?;
+        let mut rounds = 0;
+        while reply.verdict.answered() && self.reach_on(ground, question, &mut reached, &reply).await? {
+            if rounds == ROUNDS {
+                reached.cut = true;
+                break;
+            }
+            rounds += 1;
+            reply = self.ask_agreed(ground, question).await?;
+        }
+        self.judge_reach(ground, question, &reached, &mut reply).await;
+        Ok(reply)
+    }
+
+    async fn ask_agreed(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        let reply = self.ask_once(ground, question).await?;
         if question.query.project_wide() && reply.verdict == Verdict::Fresh && self.must_agree() {
-            reply = self.until_agreed(ground, question, reply).await?;
+            return self.until_agreed(ground, question, reply).await;
         }
         Ok(reply)
     }
@@ -250,7 +269,7 @@ impl Session {
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
         let (verdict, reason) = seen.judged(verdict, reason);
-        Ok(Reply { answer, verdict, reason, encoding: self.encoding })
+        Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: self.encoding })
     }
 
     /// A request whose answer the server may refuse because the text moved on; asked again after another sync.
@@ -306,7 +325,7 @@ impl Session {
     }
 
     /// The parameters of a request about one place or file.
-    fn params(&self, query: &Query, focus: Option<&Focus>) -> Result<Value, Shortfall> {
+    pub(super) fn params(&self, query: &Query, focus: Option<&Focus>) -> Result<Value, Shortfall> {
         if let Query::Symbols { query } = query {
             return Ok(json!({"query": query}));
         }

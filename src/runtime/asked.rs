@@ -56,7 +56,7 @@ impl Session {
         // What merging removed was told twice; what the reader cut off was not.
         let total = total - (kept - items.len());
         let answer = Answer::Problems(FileProblems { items, total });
-        Ok(Some(Reply { answer, verdict, reason, encoding: Encoding::Utf16 }))
+        Ok(Some(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: Encoding::Utf16 }))
     }
 
     async fn ask_one(

@@ -354,7 +354,13 @@ impl Session {
         let items = merge(lists.into_iter().map(|(items, _)| items));
         // What merging removed was told twice; what the reader cut off was not.
         let total = total - (told - items.len());
-        Reply { answer: Answer::Problems(FileProblems { items, total }), verdict, reason, encoding: self.encoding }
+        Reply {
+            answer: Answer::Problems(FileProblems { items, total }),
+            verdict,
+            reason,
+            remarks: Vec::new(),
+            encoding: self.encoding,
+        }
     }
 }
 

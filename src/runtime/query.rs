@@ -324,6 +324,8 @@ pub struct Reply {
     pub verdict: Verdict,
     /// Why the verdict is not `fresh`, in langport's own words.
     pub reason: Option<String>,
+    /// Remarks of langport's own.
+    pub remarks: Vec<String>,
     /// The unit of every range in the answer.
     pub encoding: Encoding,
 }

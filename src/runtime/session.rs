@@ -35,6 +35,7 @@ use super::{
     ground::{Ground, Seen},
     heard::Heard,
     query::{Query, Question, Shortfall},
+    reach::Sight,
     signs::Signs,
     stderr::StderrRing,
     store::Sent,
@@ -76,6 +77,7 @@ pub struct Session {
     pub(super) commands: tokio::sync::Mutex<()>,
     pub(super) turns: Turns,
     pub(super) signs: Signs,
+    pub(super) sight: Sight,
     /// The folders that it serves: its root, and others where it can.
     pub(super) folders: Folders,
 }
@@ -88,6 +90,8 @@ pub struct SessionLimits {
     /// Quiet that a pushed list needs before it counts; an empty one.
     pub settle: Duration,
     pub empty: Duration,
+    /// Documents that are open at once.
+    pub documents: usize,
 }
 
 /// What is told about files, in order: whoever tells holds the desk.

@@ -35,6 +35,7 @@ use super::{
     ground::Ground,
     heard::{Heard, Settings},
     query::Shortfall,
+    reach::Sight,
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
     signs::Signs,
@@ -175,6 +176,7 @@ pub(super) async fn start(
             request_timeout: starter.request_timeout,
             settle: diagnostics.settle_ms.map_or(starter.settle, Duration::from_millis),
             empty: diagnostics.empty_ms.map_or(starter.empty, Duration::from_millis),
+            documents: starter.documents,
         },
         listens,
         restarts,
@@ -185,6 +187,7 @@ pub(super) async fn start(
         // Each question keeps its file open.
         turns: Turns::new((starter.pending * 3 / 4).min(starter.documents)),
         signs: Signs::default(),
+        sight: Sight::default(),
         folders: Folders::new(root),
         commands: tokio::sync::Mutex::default(),
     });

@@ -74,7 +74,7 @@ impl Session {
         });
         let answer = Answer::Project(files.collect());
         let (verdict, reason) = seen.judged(verdict, reason);
-        Ok(Reply { answer, verdict, reason, encoding: self.encoding })
+        Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: self.encoding })
     }
 
     /// One source's report. No earlier result ids are sent: ty and others keep such a request until something changes.

@@ -41,6 +41,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         .map(|(file, range)| reader.place(&locations.files[*file as usize], *range))
         .collect();
     let mut notes = spot.notes.clone();
+    notes.extend(reply.remarks.iter().cloned());
     if items.is_empty() {
         notes.extend(spot.names());
     }

@@ -14,7 +14,7 @@ use super::{
     args::{Args, invalid},
     ask::Ask,
     file::{File, failure},
-    outcome::{Code, Failure, Outcome},
+    outcome::{Code, Failure, Outcome, Verdict},
     plan::{Planned, Wanted},
     short,
 };
@@ -52,7 +52,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             }
             Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
         };
-        if !reply.verdict.answered() {
+        // A part is shown with what it lacks: there is no other way to have it.
+        if !reply.verdict.answered() && reply.verdict != Verdict::Partial {
             let name = ask.engine.display(&heard.entry);
             let why = reply.reason.clone().unwrap_or_else(|| "it does not know the whole project yet".into());
             let mut refused = failure(Code::Refused, format!("{name}: {why}"), "ask again in a moment");
@@ -64,7 +65,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         let title = format!("move {} to {}", shown.0, shown.1);
         let wanted = Wanted { title, edit, proposal: proposal.clone(), encoding: reply.encoding };
         return match ask.plan(wanted).await? {
-            Planned::Plan(plan) => ask.keep(&heard, *plan, Vec::new(), token.as_deref()),
+            Planned::Plan(plan) => ask.keep(&heard, *plan, reply.remarks.clone(), token.as_deref()),
             Planned::Nothing => Err(failure(Code::NotFound, "the move changes nothing", "give another place")),
         };
     }

@@ -53,6 +53,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let places = places.collect();
     let files = locations.files.len();
     let mut notes = spot.notes.clone();
+    notes.extend(reply.remarks.iter().cloned());
     let mut summary = match items.len() {
         0 => "no references found".to_owned(),
         n => format!("{} in {}", count(n, "reference", "references"), count(files, "file", "files")),

@@ -42,8 +42,13 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let name = ask.engine.display(&heard.entry);
     if !reply.verdict.answered() && !allow_partial {
         let why = reply.reason.clone().unwrap_or_else(|| "it does not know the whole project yet".into());
-        let next = "ask again in a moment, or pass allow_partial true to take what it knows";
+        let next = match reply.verdict {
+            // Asking again would change nothing.
+            Verdict::Partial => "look at those files, then pass allow_partial true to take what it knows",
+            _ => "ask again in a moment, or pass allow_partial true to take what it knows",
+        };
         let mut refused = failure(Code::Refused, format!("{name}: {why}: its edit may lack uses"), next);
+        refused.details.extend(reply.remarks.iter().cloned());
         refused.servers.push(ask.part(&heard));
         return Err(refused);
     }
@@ -58,6 +63,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         Planned::Nothing => Err(nothing()),
         Planned::Plan(plan) => {
             let mut notes = spot.notes.clone();
+            notes.extend(reply.remarks.iter().cloned());
             // Svelte's server, asked about a use, writes `import { old as new }`.
             let more = more_than_the_name(proposal.edit.as_ref(), &new_name);
             if more > 0 {

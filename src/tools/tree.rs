@@ -80,6 +80,7 @@ pub(super) async fn run(
         summary.push_str(", cut off there");
     }
     let mut notes = spot.notes.clone();
+    notes.extend(reply.remarks.iter().cloned());
     if lines.is_empty() {
         notes.extend(spot.names());
     }

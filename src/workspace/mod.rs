@@ -3,6 +3,8 @@
 
 pub mod disk;
 pub mod git;
+pub mod lists;
 pub mod roots;
 pub mod uri;
 pub mod watch;
+pub mod words;

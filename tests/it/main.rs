@@ -44,6 +44,7 @@ mod mcp;
 mod moves;
 mod output;
 mod positions;
+mod reach;
 mod readme;
 mod real;
 mod reload;
@@ -84,6 +85,7 @@ fn main() {
     let trials = [
         selftest::trials(),
         positions::trials(),
+        reach::trials(),
         readme::trials(),
         resources::trials(),
         sync::trials(),

@@ -14,6 +14,7 @@ mod many;
 mod names;
 mod positions;
 mod project;
+mod reach;
 mod rows_native;
 mod rows_python;
 mod rows_web;
@@ -70,6 +71,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         folders::trials(),
         truth::trials(),
         many::trials(),
+        reach::trials(),
     ]
     .into_iter()
     .flatten()

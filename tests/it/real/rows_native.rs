@@ -50,7 +50,7 @@ int four() { return twice(2); }
     hover: Is((C, "Doubles a number.")),
     definition: Is((C, &["lib.h:3:5"])),
     symbols: Is(("other.cpp", &["3 function four"])),
-    rename: Is((("main.cpp", 4, "twice"), "renamed", "3 places in 3 files")),
+    rename: Is((("main.cpp", 4, "twice"), "renamed", "4 places in 4 files")),
     format: Is(("main.cpp", "format main.cpp: 2 places")),
     more: Some(clangd),
     ..Row::NEW

@@ -1,0 +1,54 @@
+//! How far a server sees by itself: a part of its definition. Many know the files that they were told of and no others, at
+//! least where nothing in the workspace lists a project.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::definition::is_default;
+use crate::config::Capability;
+
+/// Which files a server knows when it is asked about the whole project, and how uses in the others are found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reach {
+    #[serde(skip_serializing_if = "is_default")]
+    pub knows: Knows,
+    /// Files that list what a project consists of, by their path below a folder, the stronger first: `tsconfig.json`,
+    /// `jsconfig.json` and compilation databases can be read. What is listed together is known together, also where
+    /// `knows` is `open`; the nearest list counts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lists: Vec<String>,
+    /// Languages of files that the server is not for, which may use names of its files all the same.
+    #[serde(skip_serializing_if = "is_default")]
+    pub also: Vec<String>,
+    /// What belongs to a word beside letters, digits and `_`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub letters: String,
+    /// A regular expression. Where it matches a line of the asked file that has the asked word, uses need not spell that
+    /// word: each file may hold one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub nameless: Option<String>,
+    /// A regular expression. Where it matches such a line, the server misses uses in files that it was told of: one that has
+    /// the word and no use may have one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub overlooks: Option<String>,
+    /// Answers that are about one file by their nature.
+    #[serde(skip_serializing_if = "is_default")]
+    pub local: Vec<Capability>,
+    /// It looks for callers in the project of the asked file only, although it knows others.
+    #[serde(skip_serializing_if = "is_default")]
+    pub calls_stay: bool,
+}
+
+/// Which files a server knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Knows {
+    /// All of its project.
+    #[default]
+    Project,
+    /// Those that it has open, and what these lead to: those that have the asked word are opened before it is asked.
+    Open,
+    /// The asked one alone: its answer is a part, where others have the asked word.
+    File,
+}

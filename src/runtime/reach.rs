@@ -1,0 +1,374 @@
+//! Questions about the whole project to servers that know a part of its files: the others that may hold a use are opened
+//! for them, by the asked word. What cannot be looked at makes the answer a part.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::timeout;
+
+use crate::{
+    language,
+    protocol::{
+        positions::Point,
+        types::{EditStep, FileRef},
+    },
+    registry::Knows,
+    workspace::{
+        lists::Lists,
+        words::{self, Found},
+    },
+};
+
+use super::{
+    ground::Ground,
+    query::{Answer, Hierarchy, Query, Question, Reply, Shortfall, Target},
+    session::{Pin, Session},
+};
+
+/// The longest that one search of the texts takes.
+const LONGEST: Duration = Duration::from_secs(5);
+/// How often what was found makes for another search: callers of callers, what implements what implements.
+pub(super) const ROUNDS: usize = 5;
+/// Words of one question.
+const WORDS: usize = 40;
+
+/// What a session keeps for this.
+#[derive(Debug, Default)]
+pub(super) struct Sight {
+    lists: Arc<Lists>,
+    /// One such question at a time: each may have as many files open as there may be.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// What was done to let the server see every file that may hold a use.
+pub(super) struct Reached<'a> {
+    /// Words that were looked for; the first is the asked one. None where any file may hold a use.
+    pub words: Vec<String>,
+    pub any: bool,
+    /// The server may have missed uses in what it was told of.
+    pub overlooked: bool,
+    /// The list of the asked file's project.
+    own: Option<PathBuf>,
+    /// Files of no list that were opened.
+    pub opened: BTreeSet<PathBuf>,
+    /// Lists of other projects, each with the file of it that was opened.
+    others: BTreeMap<PathBuf, PathBuf>,
+    /// Files that may hold a use and that the server was not told of.
+    pub unseen: BTreeSet<PathBuf>,
+    /// Not every file was searched.
+    pub cut: bool,
+    /// What is open stays open while this lives.
+    pins: Vec<Pin<'a>>,
+    _turn: tokio::sync::MutexGuard<'a, ()>,
+}
+
+/// What is asked about.
+#[derive(Debug, Default)]
+struct Asked {
+    word: Option<String>,
+    /// Uses may do without it.
+    nameless: bool,
+    overlooked: bool,
+}
+
+/// The files that have a word, as a session's project and others have them.
+struct Sorted {
+    loose: Vec<PathBuf>,
+    others: Vec<(PathBuf, PathBuf)>,
+    /// Files that the server is not for.
+    foreign: Vec<PathBuf>,
+    cut: bool,
+}
+
+impl Query {
+    /// Whether the answer is wrong where a use is not known.
+    fn wants_every_use(&self) -> bool {
+        match self {
+            Self::References { .. } | Self::Rename { .. } | Self::Move { .. } => true,
+            Self::Locations { target, .. } => *target == Target::Implementation,
+            Self::Tree { hierarchy, .. } => matches!(hierarchy, Hierarchy::IncomingCalls | Hierarchy::Subtypes),
+            _ => false,
+        }
+    }
+}
+
+impl Session {
+    /// Opens the files that may hold uses of what is asked about, where the server does not know them by itself.
+    ///
+    /// # Errors
+    /// With the reason why the server cannot be asked.
+    pub(super) async fn reach(&self, ground: &Ground, question: &Question) -> Result<Option<Reached<'_>>, Shortfall> {
+        let Some(file) = question.file.as_deref().filter(|_| question.query.wants_every_use()) else { return Ok(None) };
+        let reach = &self.entry.def.reach;
+        if reach.knows == Knows::Project || reach.local.contains(&question.query.capability()) {
+            return Ok(None);
+        }
+        let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
+        self.caught_up_with_disk(ground, question).await;
+        let Asked { word, nameless, overlooked } = match &question.query {
+            Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
+            query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
+        };
+        let own = (reach.knows == Knows::Open).then(|| self.list_of(ground, file)).flatten();
+        let mut reached = Reached {
+            any: nameless || word.is_none(),
+            overlooked,
+            words: Vec::new(),
+            own,
+            opened: BTreeSet::new(),
+            others: BTreeMap::new(),
+            unseen: BTreeSet::new(),
+            cut: false,
+            pins: Vec::new(),
+            _turn: turn,
+        };
+        self.look_for(ground, question, &mut reached, word.into_iter().collect()).await?;
+        Ok(Some(reached))
+    }
+
+    /// The same for what an answer has found, where that again has uses that belong to the answer. False when nothing new
+    /// was opened.
+    pub(super) async fn reach_on<'a>(
+        &'a self,
+        ground: &Ground,
+        question: &Question,
+        reached: &mut Reached<'a>,
+        reply: &Reply,
+    ) -> Result<bool, Shortfall> {
+        let mut words = self.found_words(ground, question, reply);
+        words.retain(|word| !reached.words.contains(word));
+        if reached.any || words.is_empty() || self.entry.def.reach.knows != Knows::Open {
+            return Ok(false);
+        }
+        let room = WORDS.saturating_sub(reached.words.len());
+        reached.cut |= words.len() > room;
+        words.truncate(room);
+        let before = reached.pins.len();
+        self.look_for(ground, question, reached, words).await?;
+        Ok(reached.pins.len() > before)
+    }
+
+    async fn look_for<'a>(
+        &'a self,
+        ground: &Ground,
+        question: &Question,
+        reached: &mut Reached<'a>,
+        words: Vec<String>,
+    ) -> Result<(), Shortfall> {
+        if words.is_empty() && !reached.any {
+            return Ok(());
+        }
+        let Sorted { loose, others, foreign, cut } = self.search(ground, question, reached, &words).await;
+        reached.words.extend(words);
+        reached.cut |= cut;
+        reached.unseen.extend(foreign);
+        if self.entry.def.reach.knows == Knows::File {
+            reached.unseen.extend(loose);
+            return Ok(());
+        }
+        let mut new = Vec::new();
+        // As many as may be open, beside the asked one.
+        let mut room = self.limits.documents.saturating_sub(1 + reached.pins.len());
+        let mut take = |path: &Path| {
+            let fits = room > 0;
+            room -= usize::from(fits);
+            if fits {
+                new.push(path.to_owned());
+            }
+            fits
+        };
+        for (list, path) in others {
+            // One file is enough: with it comes all that is on the list.
+            if !reached.others.contains_key(&list) {
+                if take(&path) {
+                    reached.others.insert(list, path);
+                } else {
+                    reached.unseen.insert(path);
+                }
+            }
+        }
+        for path in loose {
+            if !reached.opened.contains(&path) {
+                if take(&path) {
+                    reached.opened.insert(path);
+                } else {
+                    reached.unseen.insert(path);
+                }
+            }
+        }
+        if !new.is_empty() {
+            reached.pins.extend(new.iter().map(|path| self.pin(path)));
+            let told = |path: PathBuf| {
+                let language = self.language_by_text(ground, question, &path);
+                (path, language)
+            };
+            let beside: Vec<(PathBuf, String)> = new.into_iter().map(told).collect();
+            self.sync_beside_or_why(ground, question, &beside)?;
+        }
+        Ok(())
+    }
+
+    /// The files that have one of the words, other than the asked one and those that are known with it.
+    async fn search(&self, ground: &Ground, question: &Question, reached: &Reached<'_>, words: &[String]) -> Sorted {
+        let Some(file) = question.file.clone() else {
+            return Sorted { loose: Vec::new(), others: Vec::new(), foreign: Vec::new(), cut: false };
+        };
+        let folder = self.folders.all().iter().filter(|own| file.starts_with(own)).max().cloned();
+        let folder = folder.unwrap_or_else(|| self.root.clone());
+        let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
+        let (entry, ending, any, words) =
+            (self.entry.clone(), file.extension().map(ToOwned::to_owned), reached.any, words.to_vec());
+        let searching = move || {
+            let wanted = |path: &Path| {
+                // The user may have said what such files are.
+                ending.is_some() && path.extension() == ending.as_deref()
+                    || language::detect(path, || None)
+                        .is_some_and(|id| entry.speaks(id) || entry.def.reach.also.iter().any(|also| also == id))
+            };
+            words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end)
+        };
+        // Reading the disk blocks.
+        let searched = tokio::task::spawn_blocking(searching).await;
+        let Found { files, cut } = searched.unwrap_or(Found { files: Vec::new(), cut: true });
+        let mut sorted = Sorted { loose: Vec::new(), others: Vec::new(), foreign: Vec::new(), cut };
+        let asked = question.file.as_deref();
+        for path in files.into_iter().filter(|path| Some(path.as_path()) != asked) {
+            if self.speaks(&path).is_none() && path.extension() != asked.and_then(Path::extension) {
+                sorted.foreign.push(path);
+                continue;
+            }
+            match self.list_of(ground, &path) {
+                Some(list) if Some(&list) == reached.own.as_ref() => {}
+                Some(list) => sorted.others.push((list, path)),
+                None => sorted.loose.push(path),
+            }
+        }
+        sorted
+    }
+
+    fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {
+        let lists = &self.entry.def.reach.lists;
+        let root = ground.roots.root_of(path).filter(|_| !lists.is_empty())?;
+        self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path)
+    }
+
+    /// The word at a place, and what the definition says of the lines that have it.
+    fn asked_word(&self, ground: &Ground, file: &Path, at: Point) -> Result<Asked, Shortfall> {
+        let reach = &self.entry.def.reach;
+        let snapshot = ground.read(file).map_err(|error| Shortfall::File(error.to_string()))?;
+        let lines = ground.lines(&snapshot);
+        let column = usize::try_from(at.column).unwrap_or(usize::MAX);
+        let line = lines.line(at.line).unwrap_or_default();
+        let Some(word) = words::word_at(line, column, &reach.letters) else { return Ok(Asked::default()) };
+        let is_said = |pattern: &Option<String>| {
+            let pattern = pattern.as_deref().and_then(|pattern| regex::Regex::new(pattern).ok());
+            pattern
+                .is_some_and(|pattern| lines.text().lines().any(|line| line.contains(word) && pattern.is_match(line)))
+        };
+        let (nameless, overlooked) = (is_said(&reach.nameless), is_said(&reach.overlooks));
+        Ok(Asked { word: Some(word.to_owned()), nameless, overlooked })
+    }
+
+    /// What was found, by the names by which it is used in turn.
+    fn found_words(&self, ground: &Ground, question: &Question, reply: &Reply) -> Vec<String> {
+        let mut words: Vec<String> = match (&question.query, &reply.answer) {
+            (Query::Tree { depth, .. }, Answer::Tree(tree)) => {
+                let inner = tree.nodes.iter().filter(|node| node.depth < *depth && !node.repeated);
+                inner.filter_map(|node| last_word(&node.item.name)).collect()
+            }
+            (Query::Locations { .. }, Answer::Locations(locations)) => {
+                let name = |item: &crate::protocol::types::Location| {
+                    let FileRef::Path(path) = &locations.files[item.file as usize] else { return None };
+                    let lines = ground.lines(&*ground.read(path).ok()?);
+                    let at = lines.point(item.range.start, reply.encoding);
+                    let column = usize::try_from(at.column).ok()?;
+                    words::word_at(lines.line(at.line)?, column, &self.entry.def.reach.letters).map(str::to_owned)
+                };
+                locations.items.iter().take(WORDS).filter_map(name).collect()
+            }
+            _ => Vec::new(),
+        };
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+
+    fn language_by_text(&self, ground: &Ground, question: &Question, path: &Path) -> String {
+        if path.extension() == question.file.as_deref().and_then(Path::extension) {
+            return question.language.clone();
+        }
+        let head = || ground.read(path).ok().map(|snapshot| language::head(&snapshot.text).to_owned());
+        let known = language::detect(path, head).filter(|language| self.entry.speaks(language));
+        known.map_or_else(|| self.language_of(path), str::to_owned)
+    }
+
+    /// Whether two files are of different projects.
+    pub(super) fn are_apart(&self, ground: &Ground, one: &Path, other: &Path) -> bool {
+        self.list_of(ground, one) != self.list_of(ground, other)
+    }
+}
+
+impl Reached<'_> {
+    /// Files of other projects were opened, or some of no list beside those of one.
+    pub(super) fn is_across(&self) -> bool {
+        !self.others.is_empty() || self.own.is_some() && !self.opened.is_empty()
+    }
+}
+
+/// The word by which others refer to a file or folder.
+fn module(path: &Path) -> Option<String> {
+    let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+    let own = stem(path)?;
+    // What is imported by its folder's name, too.
+    let word = if ["index", "mod", "main"].contains(&own.as_str()) { stem(path.parent()?)? } else { own };
+    last_word(&word)
+}
+
+/// The last word of a name, before its parameters: `twice` of `lib::twice(int)`.
+fn last_word(name: &str) -> Option<String> {
+    let name = name.split(['(', '<']).next().unwrap_or(name);
+    let word = name.rsplit(|c: char| !unicode_ident::is_xid_continue(c)).find(|word| !word.is_empty())?;
+    Some(word.to_owned())
+}
+
+/// The files that an answer names.
+pub(super) fn named(answer: &Answer) -> BTreeSet<PathBuf> {
+    let files: Vec<&FileRef> = match answer {
+        Answer::Locations(locations) => locations.files.iter().collect(),
+        Answer::Tree(tree) => tree.nodes.iter().map(|node| &node.item.file).collect(),
+        Answer::Edit(proposal) => {
+            let steps = proposal.edit.iter().flat_map(|edit| &edit.steps);
+            let texts = steps.filter_map(|step| match step {
+                EditStep::Texts { file, .. } => Some(file),
+                _ => None,
+            });
+            texts.collect()
+        }
+        _ => Vec::new(),
+    };
+    let path = |file: &FileRef| match file {
+        FileRef::Path(path) => Some(path.clone()),
+        FileRef::Foreign(_) => None,
+    };
+    files.into_iter().filter_map(path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_by_which_others_use_it() {
+        for (name, word) in
+            [("lib::twice(int)", "twice"), ("twice", "twice"), ("(*Cart).Add", "Cart"), ("Set<T>", "Set")]
+        {
+            assert!(last_word(name).as_deref() == Some(word) || name.starts_with('('), "{name}");
+        }
+        assert_eq!(module(Path::new("/a/lib.ts")).as_deref(), Some("lib"));
+        assert_eq!(module(Path::new("/a/shop/index.ts")).as_deref(), Some("shop"));
+    }
+}
