@@ -19,7 +19,8 @@ use super::{
     ground::Ground,
     propose::{Computed, declined, json_of, unreadable},
     query::{Actions, Answer, Pick, Query, Question, Reply, Shortfall},
-    session::{Focus, Session},
+    session::Session,
+    sync::Focus,
     verdict::Verdict,
 };
 
@@ -130,8 +131,10 @@ impl Session {
         }
         let Ok(_turn) = timeout(question.left(), self.commands.lock()).await else { return Err(Shortfall::Busy) };
         let holding = self.heard.hold_edits();
-        let response = self.request_once(question, Method::ExecuteCommand.name(), &params).await.map_err(declined)?;
-        self.wire.caught_up(response.order).await;
+        let asked = self.request_once(question, Method::ExecuteCommand.name(), &params).await;
+        // What it answers is of no use, and must not keep the edit out.
+        let order = asked.map(|response| response.order).map_err(declined)?;
+        self.wire.caught_up(order).await;
         if !holding.has_any() {
             let mut news = self.heard.news();
             let until = Instant::now() + LATE.min(question.left());

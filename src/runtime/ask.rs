@@ -21,7 +21,8 @@ use super::{
     ground::Ground,
     query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Shortfall, Target, Tree},
     readiness::Standing,
-    session::{Focus, Session, SyncError},
+    session::Session,
+    sync::{Focus, SyncError},
     verdict::Verdict,
 };
 
