@@ -113,6 +113,7 @@ fn main() {
         hostile_edits::trials(),
         try_tour::trials(),
         hostile::trials(),
+        hostile::crowd::trials(),
         hostile::process::trials(),
         hostile::secrets::trials(),
         hostile::soak::trials(),
