@@ -188,8 +188,8 @@ pub struct Root {
     pub markers: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: RootMode,
-    /// Its texts are the same for every root and one process can serve several folders: where the server says that it takes
-    /// them, further roots are given to the process that runs.
+    /// One process can serve several folders: where the server says that it takes them, further roots are given to the
+    /// process that runs, if all that it was started with and told (arguments, environment, settings) is the same for them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub share: bool,
     /// Markers that keep the server away, where they are at the root that was found or nearer to the file.

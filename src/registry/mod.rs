@@ -22,7 +22,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 pub use definition::{Definition, Install, Packages, Role, Root, RootMode, Run, Transport, Unset, Untrusted};
 pub use expand::ExpandError;
-pub use launch::{Found, Launch, LaunchError, Surroundings, locate, resolve};
+pub use launch::{Found, Launch, LaunchError, Surroundings, alike, locate, resolve};
 pub use load::LoadError;
 pub use manners::{
     Confirm, DiagnosticMode, Diagnostics, Finality, Ready, ReadyNotification, Retrigger, ServerCommand, Watch,

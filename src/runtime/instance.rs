@@ -96,9 +96,9 @@ impl Instance {
     }
 
     /// Whether another root may be served by the same process: what runs has said so, of what does not it is not known.
-    pub(super) fn may_share(&self) -> bool {
+    pub(super) fn may_share(&self, root: &Path) -> bool {
         match &self.state.borrow().state {
-            State::Running(session) => session.takes_folders(),
+            State::Running(session) => session.takes_folders() && !session.is_foreign(root),
             State::Ended => false,
             _ => true,
         }

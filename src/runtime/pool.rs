@@ -28,6 +28,9 @@ use super::{
 /// Events that a slow subscriber may be behind.
 const EVENTS: usize = 256;
 
+/// Processes that may turn a further root away before it gets one of its own.
+const SHARERS: u8 = 4;
+
 /// How long calls may go on with a server whose definition has changed.
 const DRAIN: Duration = Duration::from_secs(10);
 
@@ -117,7 +120,7 @@ impl Pool {
         let mut instances = self.lock();
         let own = |it: &&Arc<Instance>| it.entry.name == entry.name && it.root == root;
         let shared =
-            |it: &&Arc<Instance>| share && entry.def.root.share && it.entry.name == entry.name && it.may_share();
+            |it: &&Arc<Instance>| share && entry.def.root.share && it.entry.name == entry.name && it.may_share(root);
         if let Some(known) = instances.iter().find(own).or_else(|| instances.iter().find(shared)) {
             return known.clone();
         }
@@ -147,14 +150,14 @@ impl Pool {
         root: &Path,
         question: &Question,
     ) -> Result<Reply, Shortfall> {
-        let (mut share, mut again) = (true, true);
+        let (mut alone, mut again) = (0, true);
         loop {
             let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
-            let room = self.with_room(&entry, root, share);
+            let room = self.with_room(&entry, root, alone < SHARERS);
             let (instance, _claim) = timeout(question.left(), room).await.map_err(|_| Shortfall::Busy)??;
             match instance.ask(caller, &self.ground, root, question).await {
-                // It serves other folders, and cannot take this one.
-                Err(Shortfall::Alone) if share => share = false,
+                // It serves other folders, and cannot take this one: another one may.
+                Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
                 // Its definition has changed while it was asked.
                 Err(Shortfall::Replaced) if again && !question.left().is_zero() => again = false,
                 other => return other,
@@ -171,11 +174,16 @@ impl Pool {
         longest: Duration,
     ) -> Result<Arc<Session>, Shortfall> {
         let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
-        let (instance, _claim) = self.with_room(&entry, root, true).await?;
-        instance.expect(caller);
-        let session = instance.session(longest).await?;
-        session.join(root)?;
-        Ok(session)
+        let mut alone = 0;
+        loop {
+            let (instance, _claim) = self.with_room(&entry, root, alone < SHARERS).await?;
+            instance.expect(caller);
+            let session = instance.session(longest).await?;
+            match session.join(root) {
+                Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
+                joined => return joined.map(|()| session),
+            }
+        }
     }
 
     /// The definition as it is now; none where it has been taken away.

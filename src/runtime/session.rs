@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{self, Connection, Pending, RequestError, positions::Encoding},
-    registry::{Entry, Launch},
+    registry::{Entry, Launch, Surroundings},
     sys::{
         files::{self, Inode},
         process::Running,
@@ -71,6 +71,7 @@ pub struct Session {
     pub(super) signs: Signs,
     /// The folders that it serves: its root, and others where it can.
     pub(super) folders: Folders,
+    pub(super) around: Surroundings,
 }
 
 /// The waits of one session.

@@ -188,6 +188,7 @@ pub(super) async fn start(
         turns: Turns::new((starter.pending * 3 / 4).min(starter.documents)),
         signs: Signs::default(),
         folders: Folders::new(root),
+        around: starter.around.clone(),
         commands: tokio::sync::Mutex::default(),
     });
     background::follow(&session, &starter.ground);

@@ -153,3 +153,20 @@ async fn a_place_that_nobody_waits_for_any_more_is_taken_by_the_next() {
     let alive: Vec<bool> = machine.pool.all().iter().map(|instance| instance.state().is_live()).collect();
     assert_eq!(alive, [false, false, true]);
 }
+
+/// What the process was given has to be right for both: a root with an environment of its own does not join, and those
+/// without one find each other all the same.
+#[tokio::test(start_paused = true)]
+async fn d2_5_two_environments_are_two_processes() {
+    let machine = Machine::new(Memory::of([Life::Healthy]).says(&takes_folders()), 4);
+    let entry = machine.entry(&format!("{SHARE}\n[env]\nVIRTUAL_ENV = \"${{venv}}\""));
+    files::create_dirs(&machine.path("ws/one/.venv")).unwrap();
+    files::write(&machine.path("ws/one/.venv/pyvenv.cfg"), b"home = /usr/bin").unwrap();
+    for root in ["one", "two", "three", "one", "three", "two"] {
+        machine.hover(1, &entry, root).await.unwrap();
+    }
+    assert_eq!(machine.memory.opened(), 2);
+    let told = machine.memory.received("workspace/didChangeWorkspaceFolders");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["event"]["added"][0]["name"], "three");
+}
