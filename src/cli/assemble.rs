@@ -14,6 +14,7 @@ use crate::{
     config::{self, Capability, Flags, Loaded, Output, Permission, Settings},
     edits::{self, Changes, Policy},
     mcp::{ListChanges, McpSettings, ToolNames},
+    protocol::Room,
     registry::{Confinement, Registry, Surroundings},
     render,
     runtime::{
@@ -178,6 +179,7 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
         empty: nothing,
         documents: 0,
         pending: 0,
+        room: Room::default(),
         opener: Opener::default(),
         confinement: Confinement::default(),
     };

@@ -15,11 +15,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::frames::{Body, FrameError, FrameLimits, FrameReader};
-use super::guard::Guard;
+use super::guard::{Guard, NoRoom};
 use super::host::Host;
 use super::inbound;
 use super::outbox::{Outbox, Pending, RequestError};
 use super::parcels::Parcels;
+use super::room::{Room, SMALL};
 use super::skim::Skim;
 use super::stats::{Stats, WireStats};
 use super::writer::{self, Frame, Queue, Refused};
@@ -46,8 +47,7 @@ impl fmt::Debug for Streams {
 pub struct WireLimits {
     pub header_bytes: usize,
     pub body_bytes: usize,
-    /// A larger body is read and dropped: its answer fails, everything else goes on. Reading one takes up to twice its
-    /// size.
+    /// A larger body is read and dropped: its answer fails, everything else goes on.
     pub kept_bytes: usize,
     /// Nesting of arrays and objects.
     pub depth: usize,
@@ -111,9 +111,10 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Starts to serve a connection. Must be called inside a tokio runtime.
-    pub fn open(streams: Streams, host: Arc<dyn Host>, limits: WireLimits) -> Self {
-        let shared = Arc::new(Shared::new(limits));
+    /// Starts to serve a connection, whose messages share `room` with those of others. Must be called inside a tokio
+    /// runtime.
+    pub fn open(streams: Streams, host: Arc<dyn Host>, limits: WireLimits, room: &Room) -> Self {
+        let shared = Arc::new(Shared::new(limits, room.clone()));
         let parcels = Arc::new(Parcels::new());
         let (to_router, router_in) = duplex(INNER_PIPE);
         let (router_out, from_router) = duplex(INNER_PIPE);
@@ -228,6 +229,7 @@ impl fmt::Debug for Connection {
 /// What the tasks of a connection have in common.
 pub(super) struct Shared {
     pub limits: WireLimits,
+    pub room: Room,
     pub outbox: Outbox,
     pub queue: Queue,
     pub stats: Stats,
@@ -240,10 +242,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    fn new(limits: WireLimits) -> Self {
+    fn new(limits: WireLimits, room: Room) -> Self {
         Self {
             limits,
-            outbox: Outbox::new(limits.pending, limits.kept_bytes.saturating_mul(3) / 2),
+            room,
+            outbox: Outbox::new(limits.pending),
             queue: Queue::new(limits.backlog_bytes),
             stats: Stats::default(),
             handled: watch::Sender::new(0),
@@ -328,28 +331,65 @@ async fn read(input: Box<dyn AsyncRead + Send + Unpin>, mut guard: Guard, shared
     let limits = FrameLimits {
         header: shared.limits.header_bytes,
         body: shared.limits.body_bytes,
-        keep: shared.limits.kept_bytes,
+        keep: shared.limits.kept_bytes.min(SMALL),
         junk: shared.limits.junk_bytes,
     };
     let mut frames = FrameReader::new(input, limits, |line: &[u8]| shared.stats.junk(line));
     let reason = loop {
-        match frames.next().await {
-            Ok(Body::Whole(body)) => {
-                if let Err(reason) = guard.receive(body).await {
-                    break reason;
+        let received = match frames.next().await {
+            Ok(Body::Whole(body)) => match shared.room.take(body.len()).await {
+                Some(taken) => guard.receive(body, taken).await,
+                None => {
+                    guard.no_room(Skim::of(&body), NoRoom::Taken);
+                    Ok(())
                 }
-            }
-            Ok(Body::Large(length)) => {
-                let mut skim = Skim::default();
-                match frames.pass_over(length, &mut |bytes| skim.feed(bytes)).await {
-                    Ok(()) => guard.too_large(length, skim.seen()),
-                    Err(error) => break ended(error),
-                }
-            }
-            Err(error) => break ended(error),
+            },
+            Ok(Body::Large(length)) => large(&mut frames, &mut guard, &shared, length).await,
+            Err(error) => Err(ended(error)),
+        };
+        if let Err(reason) = received {
+            break reason;
         }
     };
     shared.close(&reason);
+}
+
+/// Keeps a large body if there is room for it, and if it comes before others miss that; else it is passed over.
+async fn large<R: AsyncRead + Unpin, J: FnMut(&[u8])>(
+    frames: &mut FrameReader<R, J>,
+    guard: &mut Guard,
+    shared: &Shared,
+    length: usize,
+) -> Result<(), CloseReason> {
+    let mut skim = Skim::default();
+    let mut why = None;
+    let mut come = 0;
+    if length <= shared.limits.kept_bytes {
+        match shared.room.take(length).await {
+            None => why = Some(NoRoom::Taken),
+            Some(taken) => {
+                let mut body = Vec::new();
+                let fetched = tokio::select! {
+                    biased;
+                    fetched = frames.fetch(length, &mut body) => Some(fetched),
+                    () = shared.room.is_missed() => None,
+                };
+                if let Some(fetched) = fetched {
+                    fetched.map_err(ended)?;
+                    return guard.receive(body, taken).await;
+                }
+                why = Some(NoRoom::Slow);
+                come = body.len();
+                skim.feed(&body);
+            }
+        }
+    }
+    frames.pass_over(length - come, &mut |bytes| skim.feed(bytes)).await.map_err(ended)?;
+    match why {
+        Some(why) => guard.no_room(skim.seen(), why),
+        None => guard.too_large(length, skim.seen()),
+    }
+    Ok(())
 }
 
 fn ended(error: FrameError) -> CloseReason {

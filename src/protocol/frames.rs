@@ -16,7 +16,7 @@ const LENGTH: &[u8] = b"content-length";
 pub(super) struct FrameLimits {
     pub header: usize,
     pub body: usize,
-    /// A larger body is not kept.
+    /// A larger body is not read yet.
     pub keep: usize,
     /// Bytes that are no message, in a row.
     pub junk: usize,
@@ -38,7 +38,7 @@ pub(super) enum FrameError {
 #[derive(Debug)]
 pub(super) enum Body {
     Whole(Vec<u8>),
-    /// One of this length, which is not to be kept. It has to be passed over before the next one can be read.
+    /// One of this length. It has to be fetched, or passed over, before the next one can be read.
     Large(usize),
 }
 
@@ -68,7 +68,9 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
         if length > self.limits.keep {
             return Ok(Body::Large(length));
         }
-        self.body(length).await.map(Body::Whole)
+        let mut body = Vec::new();
+        self.fetch(length, &mut body).await?;
+        Ok(Body::Whole(body))
     }
 
     /// Shows a large body piece by piece, keeping nothing.
@@ -202,10 +204,14 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
         Ok(())
     }
 
-    async fn body(&mut self, length: usize) -> Result<Vec<u8>, FrameError> {
-        let ready = length.min(self.end - self.start);
-        let mut body = Vec::new();
-        body.reserve_exact(length.min(STEP));
+    /// Reads a body, or the rest of one, of which `body` has the beginning. Can be given up between two pieces.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub(super) async fn fetch(&mut self, length: usize, body: &mut Vec<u8>) -> Result<(), FrameError> {
+        let ready = (length - body.len()).min(self.end - self.start);
+        body.reserve_exact((length - body.len()).min(STEP));
         body.extend_from_slice(&self.buffer[self.start..self.start + ready]);
         self.start += ready;
         while body.len() < length {
@@ -213,11 +219,11 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
                 body.reserve_exact((length - body.len()).min(STEP));
             }
             let missing = length - body.len();
-            if self.input.read_buf(&mut (&mut body).limit(missing)).await? == 0 {
+            if self.input.read_buf(&mut (&mut *body).limit(missing)).await? == 0 {
                 return Err(cut_off(body.len(), length));
             }
         }
-        Ok(body)
+        Ok(())
     }
 }
 

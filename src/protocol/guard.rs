@@ -11,9 +11,10 @@ use tokio::time::Instant;
 
 use super::connection::{CloseReason, Shared};
 use super::envelope::{Envelope, Kind, WireError, deeper_than, id_of};
-use super::outbox::{Completed, RequestError};
+use super::outbox::{Completed, RequestError, Response};
 use super::parcels::{Content, Parcels};
 use super::read::{Caps, published};
+use super::room::{self, Taken};
 use super::skim::{Seen, Skim};
 use super::throttle::Bucket;
 use super::writer::Frame;
@@ -22,6 +23,13 @@ use crate::sys::secrets;
 const METHOD_BYTES: usize = 200;
 /// Bodies up to this size are mended on a copy.
 const MENDED: usize = 1024 * 1024;
+
+/// Why a message is dropped although it is not too large.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum NoRoom {
+    Taken,
+    Slow,
+}
 
 pub(super) struct Guard {
     shared: Arc<Shared>,
@@ -44,8 +52,8 @@ impl Guard {
     }
 
     /// Deals with one body; an error means that the router is gone.
-    pub(super) async fn receive(&mut self, body: Vec<u8>) -> Result<(), CloseReason> {
-        let body = readable(body);
+    pub(super) async fn receive(&mut self, body: Vec<u8>, taken: Taken) -> Result<(), CloseReason> {
+        let body = readable(body, taken);
         if body.first() != Some(&b'[') {
             return self.message(body).await;
         }
@@ -124,10 +132,7 @@ impl Guard {
                 let start = result.get().as_ptr().addr() - body.as_ptr().addr();
                 start..start + result.get().len()
             });
-            self.shared.outbox.response(self.parcels.order(), body.clone(), result).ok_or_else(|| {
-                self.shared.stats.drop_message("an answer for which there was no room");
-                RequestError::Unusable("was dropped: there were too many large ones at once".to_owned())
-            })
+            Ok(Response { order: self.parcels.order(), body: body.clone(), result })
         };
         let stats = &self.shared.stats;
         match self.shared.outbox.complete(id, outcome) {
@@ -146,6 +151,21 @@ impl Guard {
         let mib = |bytes: usize| bytes.div_ceil(1024 * 1024);
         let limit = mib(self.shared.limits.kept_bytes);
         self.lost(seen, &format!("has {} MiB, more than the {limit} MiB that are kept", mib(length)));
+    }
+
+    /// There was no room for a message, or it came too slowly to be given any.
+    pub(super) fn no_room(&self, seen: Seen, why: NoRoom) {
+        let (dropped, why) = match why {
+            NoRoom::Taken => {
+                ("a message for which there was no room", "was dropped: there were too many large ones at once")
+            }
+            NoRoom::Slow => (
+                "a large message that came too slowly",
+                "was dropped: it is large, came slowly, and others waited for its room",
+            ),
+        };
+        self.shared.stats.drop_message(dropped);
+        self.lost(seen, why);
     }
 
     /// Ends the request whose answer is of no use. One without a readable id is that of the only request there is.
@@ -208,7 +228,7 @@ impl Guard {
 }
 
 /// The body as JSON can be read from it: without byte order mark and blanks, stray bytes replaced.
-fn readable(mut body: Vec<u8>) -> Bytes {
+fn readable(mut body: Vec<u8>, taken: Taken) -> Bytes {
     if std::str::from_utf8(&body).is_err() {
         if body.len() <= MENDED {
             body = String::from_utf8_lossy(&body).into_owned().into_bytes();
@@ -216,7 +236,7 @@ fn readable(mut body: Vec<u8>) -> Bytes {
             blot(&mut body);
         }
     }
-    let body = Bytes::from(body);
+    let body = room::bytes(body, taken);
     let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body).trim_ascii();
     body.slice_ref(text)
 }

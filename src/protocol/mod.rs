@@ -15,6 +15,7 @@ mod parcels;
 pub mod positions;
 pub mod read;
 mod requests;
+mod room;
 pub(crate) mod skim;
 mod stats;
 #[cfg(test)]
@@ -32,4 +33,5 @@ pub use effective::{
 };
 pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
 pub use outbox::{Pending, RequestError, Response};
+pub use room::Room;
 pub use stats::WireStats;

@@ -10,23 +10,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep};
 
 use super::connection::{CloseReason, Shared};
 
-/// Answers smaller than this are not counted.
-const UNIT: usize = 64 * 1024;
-
-/// A server's answer, unparsed.
+/// A server's answer, unparsed. A large one takes room that others wait for: it is read and dropped before the next
+/// thing is asked.
 #[derive(Clone)]
 pub struct Response {
     /// For [`Connection::caught_up`](super::Connection::caught_up): what the server said before this answer.
     pub order: u64,
-    body: Bytes,
-    result: Option<Range<usize>>,
-    /// Held as long as the answer is.
-    _room: Option<Arc<OwnedSemaphorePermit>>,
+    pub(super) body: Bytes,
+    pub(super) result: Option<Range<usize>>,
 }
 
 impl Response {
@@ -73,8 +69,6 @@ type Outcome = Result<Response, RequestError>;
 pub(super) struct Outbox {
     state: Mutex<State>,
     limit: usize,
-    /// What large answers may take together, in units.
-    room: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
@@ -95,17 +89,8 @@ pub(super) enum Completed {
 }
 
 impl Outbox {
-    pub(super) fn new(limit: usize, answer_bytes: usize) -> Self {
-        let units = (answer_bytes / UNIT).min(Semaphore::MAX_PERMITS);
-        Self { state: Mutex::default(), limit, room: Arc::new(Semaphore::new(units)) }
-    }
-
-    /// An answer, if there is room for it beside those that are still held.
-    pub(super) fn response(&self, order: u64, body: Bytes, result: Option<Range<usize>>) -> Option<Response> {
-        let units = u32::try_from(body.len() / UNIT).unwrap_or(u32::MAX);
-        let room =
-            if units == 0 { None } else { Some(Arc::new(Arc::clone(&self.room).try_acquire_many_owned(units).ok()?)) };
-        Some(Response { order, body, result, _room: room })
+    pub(super) fn new(limit: usize) -> Self {
+        Self { state: Mutex::default(), limit }
     }
 
     /// A new id, and where its answer will arrive.

@@ -16,6 +16,16 @@ pub enum FileRef {
     Foreign(String),
 }
 
+impl FileRef {
+    /// Its bytes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Path(path) => path.as_os_str().len(),
+            Self::Foreign(uri) => uri.len(),
+        }
+    }
+}
+
 /// One place in one of the files of a [`Locations`] table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
@@ -202,6 +212,20 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// As it came: a server takes its own diagnostics back when it is asked what mends them.
     pub wire: Wire,
+}
+
+impl Diagnostic {
+    /// About the memory that it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let related = self.related.iter().map(|it| size_of::<Related>() + it.message.len() + it.file.weight());
+        size_of::<Self>()
+            + self.message.len()
+            + text(&self.code)
+            + text(&self.source)
+            + related.sum::<usize>()
+            + self.wire.0.as_ref().map_or(0, |wire| wire.len())
+    }
 }
 
 /// The JSON text of something that was read, where it was small enough to be kept. It says nothing that its reading does

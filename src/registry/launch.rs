@@ -148,6 +148,13 @@ impl fmt::Debug for Launch {
     }
 }
 
+/// Whether a server that was started for one root is told and given the very same for another: then one process can
+/// serve both. Two virtual environments are enough to say no.
+pub fn alike(entry: &Entry, one: &Path, other: &Path, around: &Surroundings) -> bool {
+    let launch = |root| resolve(entry, root, around).map(|launch| Launch { cwd: PathBuf::new(), ..launch });
+    matches!((launch(one), launch(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Why a server cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {

@@ -6,6 +6,7 @@ mod expand;
 pub mod install;
 mod launch;
 mod load;
+mod manners;
 mod marker;
 mod name;
 mod reach;
@@ -20,13 +21,13 @@ mod venv;
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
-pub use definition::{
-    Confirm, Definition, DiagnosticMode, Diagnostics, Finality, Install, Packages, Ready, ReadyNotification, Retrigger,
-    Role, Root, RootMode, Run, ServerCommand, Transport, Unset, Untrusted, Watch,
-};
+pub use definition::{Definition, Install, Packages, Role, Root, RootMode, Run, Transport, Unset, Untrusted};
 pub use expand::ExpandError;
-pub use launch::{Found, Launch, LaunchError, Surroundings, locate, resolve};
+pub use launch::{Found, Launch, LaunchError, Surroundings, alike, locate, resolve};
 pub use load::LoadError;
+pub use manners::{
+    Confirm, DiagnosticMode, Diagnostics, Finality, Ready, ReadyNotification, Retrigger, ServerCommand, Watch,
+};
 pub use name::{DEFAULT_NAMESPACES, NameError, ScopedName};
 pub use reach::{Knows, Reach};
 pub use recipe::{Plan, Recipe, Step};

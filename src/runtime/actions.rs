@@ -19,7 +19,8 @@ use super::{
     ground::Ground,
     propose::{Computed, declined, json_of, unreadable},
     query::{Actions, Answer, Pick, Query, Question, Reply, Shortfall},
-    session::{Focus, Session},
+    session::Session,
+    sync::Focus,
     verdict::Verdict,
 };
 
@@ -130,6 +131,7 @@ impl Session {
         }
         let Ok(_turn) = timeout(question.left(), self.commands.lock()).await else { return Err(Shortfall::Busy) };
         let holding = self.heard.hold_edits();
+        // What it answers is of no use, and must not keep the edit out.
         self.request_once(question, Method::ExecuteCommand.name(), &params).await.map_err(declined)?;
         if !holding.has_any() {
             let mut news = self.heard.news();

@@ -22,7 +22,8 @@ use super::{
     query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Shortfall, Target, Tree},
     reach::ROUNDS,
     readiness::Standing,
-    session::{Focus, Session, SyncError},
+    session::Session,
+    sync::{Focus, SyncError},
     verdict::Verdict,
 };
 

@@ -18,8 +18,9 @@ use crate::{
 use super::{
     query::{Answer, FileProblems, Question, Reply, Shortfall},
     readiness::Standing,
-    session::{Focus, Session},
+    session::Session,
     store::merge,
+    sync::Focus,
     verdict::Verdict,
 };
 

@@ -10,8 +10,9 @@ use crate::protocol::types::Diagnostic;
 
 use super::{
     heard::Record,
-    session::{Focus, Session},
+    session::Session,
     store::{Push, merge},
+    sync::Focus,
 };
 
 /// What is to be made of a pushed list beside what was pulled.

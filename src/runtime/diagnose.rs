@@ -22,8 +22,9 @@ use super::{
     heard::Record,
     query::{Answer, FileProblems, Question, Reply, Shortfall},
     readiness::Standing,
-    session::{Focus, Session},
+    session::Session,
     store::{Pulled, Push, merge},
+    sync::Focus,
     verdict::Verdict,
 };
 

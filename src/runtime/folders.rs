@@ -2,6 +2,7 @@
 //! server says that it can. They are told as they come and go.
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
 };
@@ -9,7 +10,7 @@ use std::{
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::protocol::uri::path_to_uri;
+use crate::{protocol::uri::path_to_uri, registry};
 
 use super::{query::Shortfall, session::Session};
 
@@ -18,11 +19,15 @@ const FOLDERS: usize = 256;
 
 /// The folders of a session; the first is its root.
 #[derive(Debug)]
-pub(super) struct Folders(Mutex<Arc<[PathBuf]>>);
+pub(super) struct Folders {
+    served: Mutex<Arc<[PathBuf]>>,
+    /// Roots for which it would have to be started in another way: at the time when that was looked at.
+    foreign: Mutex<HashSet<PathBuf>>,
+}
 
 impl Folders {
     pub(super) fn new(root: &Path) -> Self {
-        Self(Mutex::new(Arc::from([root.to_owned()])))
+        Self { served: Mutex::new(Arc::from([root.to_owned()])), foreign: Mutex::default() }
     }
 
     pub(super) fn all(&self) -> Arc<[PathBuf]> {
@@ -35,7 +40,11 @@ impl Folders {
     }
 
     fn lock(&self) -> MutexGuard<'_, Arc<[PathBuf]>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn foreign(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.foreign.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,8 +73,11 @@ impl Session {
         if root == self.root {
             return Ok(());
         }
-        // The record's lock is never taken under this one.
-        let takes = self.takes_folders();
+        if self.folders.all().iter().any(|folder| folder == root) {
+            return Ok(());
+        }
+        // The record's lock is never taken under that of the folders.
+        let takes = self.takes_folders() && self.would_be_alike(root);
         {
             let mut folders = self.folders.lock();
             if folders.iter().any(|folder| folder == root) {
@@ -83,6 +95,24 @@ impl Session {
         // What is ignored in it may have to be watched, too.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner).followed = None;
         Ok(())
+    }
+
+    /// Whether it is for this root what it is for its own.
+    fn would_be_alike(&self, root: &Path) -> bool {
+        if self.folders.foreign().contains(root) {
+            return false;
+        }
+        let alike = registry::alike(&self.entry, &self.root, root, &self.around);
+        let mut foreign = self.folders.foreign();
+        if !alike && foreign.len() < FOLDERS {
+            foreign.insert(root.to_owned());
+        }
+        alike
+    }
+
+    /// Whether it has turned this root away.
+    pub(super) fn is_foreign(&self, root: &Path) -> bool {
+        self.folders.foreign().contains(root)
     }
 
     /// Lets go of folders that are not there any more; the root is none of them.

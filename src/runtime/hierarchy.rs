@@ -15,7 +15,8 @@ use crate::protocol::{
 
 use super::{
     query::{Hierarchy, Node, Question, Shortfall, Tree},
-    session::{Focus, Session},
+    session::Session,
+    sync::Focus,
 };
 
 /// Nodes of one tree.
@@ -63,6 +64,7 @@ impl Session {
         let response = self.request_once(question, hierarchy.prepare(), &params).await?;
         let shape = |error: read::ReadError| Shortfall::Shape(error.to_string());
         let tops = read::hierarchy_items(response.result(), &Caps::default()).map_err(shape)?;
+        drop(response);
         // Children are kept beside their parents and laid out in walking order at the end.
         let mut nodes: Vec<(Node, Vec<usize>)> = Vec::new();
         let mut open = VecDeque::new();

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -13,6 +13,7 @@ use std::{
 
 use tokio::{
     sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
     time::{Instant, sleep, timeout},
 };
 
@@ -45,9 +46,12 @@ pub struct Instance {
     callers: Mutex<BTreeSet<u64>>,
     /// Calls that are about to start it.
     claims: AtomicUsize,
+    /// It is being ended to make room: for whom, as long as that one waits for it.
+    heir: Mutex<Option<Weak<Claim>>>,
 }
 
 /// Why sessions are not used any more.
+const CROWDED: &str = "another server needed its place";
 const OUTRUN: &str = "more had changed than it could be told";
 pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
 
@@ -71,8 +75,8 @@ impl Instance {
         let starts = Arc::new(AtomicU64::new(0));
         let (actor, state) = Actor::new(id, entry.clone(), root.clone(), common, events, starts.clone());
         tokio::spawn(actor.run(inbox));
-        let (callers, claims) = (Mutex::default(), AtomicUsize::new(0));
-        Arc::new(Self { id, entry, root, commands, state, starts, callers, claims })
+        let (callers, claims, heir) = (Mutex::default(), AtomicUsize::new(0), Mutex::default());
+        Arc::new(Self { id, entry, root, commands, state, starts, callers, claims, heir })
     }
 
     /// The state now.
@@ -96,17 +100,39 @@ impl Instance {
     }
 
     /// Whether another root may be served by the same process: what runs has said so, of what does not it is not known.
-    pub(super) fn may_share(&self) -> bool {
+    pub(super) fn may_share(&self, root: &Path) -> bool {
         match &self.state.borrow().state {
-            State::Running(session) => session.takes_folders(),
+            State::Running(session) => session.takes_folders() && !session.is_foreign(root),
             State::Ended => false,
             _ => true,
         }
     }
 
-    /// Whether it has a process, or a call is about to start one.
+    /// Whether it has a process, or a call is about to start one. A place that is being left is its heir's, who counts
+    /// already.
     pub(super) fn takes_room(&self) -> bool {
-        self.state.borrow().state.is_live() || self.claims.load(Ordering::Relaxed) > 0
+        self.claims.load(Ordering::Relaxed) > 0 || self.state.borrow().state.is_live() && !self.has_heir()
+    }
+
+    /// Whether it is being ended to make room for a call that still waits for that.
+    pub(super) fn has_heir(&self) -> bool {
+        self.lock_heir().as_ref().is_some_and(|heir| heir.strong_count() > 0)
+    }
+
+    /// Ends the session of this number, if that still runs, and leaves the place to who has the claim. The end goes on
+    /// when nobody waits for it any more.
+    pub(super) fn leave_to(self: &Arc<Self>, heir: &Arc<Claim>, session: u64) -> JoinHandle<()> {
+        let heir = Arc::downgrade(heir);
+        *self.lock_heir() = Some(heir.clone());
+        let instance = self.clone();
+        tokio::spawn(async move {
+            instance.tell(|done| Command::Retire(session, CROWDED, done)).await;
+            instance.lock_heir().take_if(|own| own.ptr_eq(&heir));
+        })
+    }
+
+    fn lock_heir(&self) -> std::sync::MutexGuard<'_, Option<Weak<Claim>>> {
+        self.heir.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How often its process was started.
@@ -135,9 +161,9 @@ impl Instance {
     }
 
     /// A call is about to start it: until the guard is dropped it counts as one that has a process.
-    pub(super) fn claim(self: &Arc<Self>) -> Claim {
+    pub(super) fn claim(self: &Arc<Self>) -> Arc<Claim> {
         self.claims.fetch_add(1, Ordering::Relaxed);
-        Claim(self.clone())
+        Arc::new(Claim(self.clone()))
     }
 
     /// A live session, started if need be; waits no longer than `longest` (the start itself goes on).

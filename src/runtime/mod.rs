@@ -36,6 +36,7 @@ pub mod stderr;
 mod stop;
 pub mod store;
 mod survey;
+pub mod sync;
 mod tell;
 #[cfg(test)]
 mod tests;

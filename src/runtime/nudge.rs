@@ -11,7 +11,8 @@ use super::{
     documents::Nudge,
     ground::Ground,
     query::{Question, Shortfall},
-    session::{Focus, Session},
+    session::Session,
+    sync::Focus,
 };
 
 impl Session {

@@ -10,6 +10,7 @@ use std::{
 use futures::future::join_all;
 use tokio::{
     sync::{broadcast, watch},
+    task::JoinHandle,
     time::{Instant, sleep, timeout},
 };
 
@@ -26,6 +27,9 @@ use super::{
 
 /// Events that a slow subscriber may be behind.
 const EVENTS: usize = 256;
+
+/// Processes that may turn a further root away before it gets one of its own.
+const SHARERS: u8 = 4;
 
 /// How long calls may go on with a server whose definition has changed.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -69,8 +73,6 @@ pub struct Pool {
     instances: Mutex<Vec<Arc<Instance>>>,
     /// The definitions as they are now, once there has been a reload: a call that began before it ends with them.
     current: Mutex<Option<Vec<Arc<Entry>>>>,
-    /// Whoever makes room does so alone.
-    room: tokio::sync::Mutex<()>,
     events: Events,
 }
 
@@ -82,7 +84,6 @@ impl Pool {
             common: Arc::new(Common(RwLock::new((Arc::new(starter), limits)))),
             instances: Mutex::default(),
             current: Mutex::default(),
-            room: tokio::sync::Mutex::default(),
             events: Events::new(EVENTS),
         });
         tokio::spawn(reap(Arc::downgrade(&pool)));
@@ -119,7 +120,7 @@ impl Pool {
         let mut instances = self.lock();
         let own = |it: &&Arc<Instance>| it.entry.name == entry.name && it.root == root;
         let shared =
-            |it: &&Arc<Instance>| share && entry.def.root.share && it.entry.name == entry.name && it.may_share();
+            |it: &&Arc<Instance>| share && entry.def.root.share && it.entry.name == entry.name && it.may_share(root);
         if let Some(known) = instances.iter().find(own).or_else(|| instances.iter().find(shared)) {
             return known.clone();
         }
@@ -149,14 +150,14 @@ impl Pool {
         root: &Path,
         question: &Question,
     ) -> Result<Reply, Shortfall> {
-        let (mut share, mut again) = (true, true);
+        let (mut alone, mut again) = (0, true);
         loop {
             let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
-            let room = self.with_room(&entry, root, share);
+            let room = self.with_room(&entry, root, alone < SHARERS);
             let (instance, _claim) = timeout(question.left(), room).await.map_err(|_| Shortfall::Busy)??;
             match instance.ask(caller, &self.ground, root, question).await {
-                // It serves other folders, and cannot take this one.
-                Err(Shortfall::Alone) if share => share = false,
+                // It serves other folders, and cannot take this one: another one may.
+                Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
                 // Its definition has changed while it was asked.
                 Err(Shortfall::Replaced) if again && !question.left().is_zero() => again = false,
                 other => return other,
@@ -173,11 +174,16 @@ impl Pool {
         longest: Duration,
     ) -> Result<Arc<Session>, Shortfall> {
         let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
-        let (instance, _claim) = self.with_room(&entry, root, true).await?;
-        instance.expect(caller);
-        let session = instance.session(longest).await?;
-        session.join(root)?;
-        Ok(session)
+        let mut alone = 0;
+        loop {
+            let (instance, _claim) = self.with_room(&entry, root, alone < SHARERS).await?;
+            instance.expect(caller);
+            let session = instance.session(longest).await?;
+            match session.join(root) {
+                Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
+                joined => return joined.map(|()| session),
+            }
+        }
     }
 
     /// The definition as it is now; none where it has been taken away.
@@ -194,14 +200,13 @@ impl Pool {
         entry: &Arc<Entry>,
         root: &Path,
         share: bool,
-    ) -> Result<(Arc<Instance>, Option<Claim>), Shortfall> {
+    ) -> Result<(Arc<Instance>, Option<Arc<Claim>>), Shortfall> {
         let instance = self.find(entry, root, share);
-        if matches!(instance.state(), State::Running(_) | State::Starting { .. }) {
+        if matches!(instance.state(), State::Running(_) | State::Starting { .. }) && !instance.has_heir() {
             return Ok((instance, None));
         }
-        let _alone = self.room.lock().await;
-        let claim = instance.claim();
-        self.make_room(&instance).await?;
+        let (claim, ends) = self.make_room(&instance)?;
+        join_all(ends).await;
         Ok((instance, Some(claim)))
     }
 
@@ -242,27 +247,34 @@ impl Pool {
         self.all().into_iter().filter_map(session).collect()
     }
 
-    /// Stops the least recently used server that nobody waits for, where the limit is reached without `newcomer`.
-    async fn make_room(&self, newcomer: &Arc<Instance>) -> Result<(), Shortfall> {
+    /// Takes a place for a newcomer. Where the limit is reached without it, the least recently used server that nobody
+    /// waits for has to go: its end is to be waited for, and keeps nobody from choosing another one.
+    fn make_room(&self, newcomer: &Arc<Instance>) -> Result<(Arc<Claim>, Vec<JoinHandle<()>>), Shortfall> {
         let limit = self.common.limits().instances;
-        let mut idle = Vec::new();
-        let mut taken = 0;
-        for instance in self.all().into_iter().filter(|it| !Arc::ptr_eq(it, newcomer)) {
-            taken += usize::from(instance.takes_room());
-            if let State::Running(session) = instance.state()
-                && !session.is_held()
-            {
-                idle.push((session.last_used(), instance));
-            }
-        }
-        idle.sort_by_key(|(used, _)| *used);
+        // Under the lock: two never choose at once.
+        let instances = self.lock();
+        let claim = newcomer.claim();
+        let others = || instances.iter().filter(|it| !Arc::ptr_eq(it, newcomer));
+        let taken = others().filter(|it| it.takes_room()).count();
+        let may_go = |it: &Arc<Instance>| match it.state() {
+            State::Running(session) if !session.is_held() => Some((Some(session.last_used()), session.number)),
+            // It goes anyway.
+            State::Stopping => Some((None, 0)),
+            _ => None,
+        };
+        let mut going: Vec<_> = others()
+            .filter(|it| !it.has_heir())
+            .filter_map(|it| may_go(it).map(|(used, number)| (used, number, it)))
+            .collect();
+        // What goes anyway may take its time: it comes last.
+        going.sort_by_key(|(used, ..)| (used.is_none(), *used));
         // More than one where the limit has been lowered.
-        let mut surplus = (taken + 1).saturating_sub(limit);
-        for (_, instance) in idle.into_iter().take(surplus) {
-            instance.stop("another server needed its place").await;
-            surplus -= 1;
+        let surplus = (taken + 1).saturating_sub(limit);
+        if surplus > going.len() {
+            return Err(Shortfall::PoolFull { limit });
         }
-        if surplus > 0 { Err(Shortfall::PoolFull { limit }) } else { Ok(()) }
+        let ends = going.into_iter().take(surplus).map(|(_, number, it)| it.leave_to(&claim, number)).collect();
+        Ok((claim, ends))
     }
 
     /// Goes on with other definitions and limits. Instances whose definition is what it was stay as they are; the others
@@ -313,6 +325,11 @@ impl Pool {
         let _ = timeout(self.common.starter().shutdown + Duration::from_millis(500), join_all(stopping)).await;
     }
 
+    /// What has no folder has no place in the list, either.
+    fn drop_homeless(&self) {
+        self.lock().retain(|instance| instance.state().is_live() || instance.root.is_dir());
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Instance>>> {
         self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -328,7 +345,8 @@ async fn reap(pool: Weak<Pool>) {
             let State::Running(session) = instance.state() else { continue };
             session.part_with_vanished();
             if !session.is_held() && Instant::now().duration_since(session.last_used()) >= idle {
-                instance.stop("nobody has asked it for a while").await;
+                // One that will not end keeps no other one running.
+                tokio::spawn(async move { instance.retire(&session, "nobody has asked it for a while").await });
             }
         }
     }
@@ -341,16 +359,18 @@ async fn dispose(pool: Weak<Pool>, mut news: watch::Receiver<u64>) {
         // Many changes at once are looked at once.
         sleep(MOMENT).await;
         let Some(pool) = pool.upgrade() else { return };
-        let disposed = pool.all().into_iter().map(|instance| async move {
+        for instance in pool.all() {
             if let State::Running(session) = instance.state()
                 && !session.is_at_home()
             {
-                instance.retire(&session, HOMELESS).await;
+                let pool = pool.clone();
+                tokio::spawn(async move {
+                    instance.retire(&session, HOMELESS).await;
+                    pool.drop_homeless();
+                });
             }
-        });
-        join_all(disposed).await;
-        // What has no folder has no place in the list, either.
-        pool.lock().retain(|instance| instance.is_running() || instance.root.is_dir());
+        }
+        pool.drop_homeless();
         if told.is_ok_and(|told| told.is_err()) {
             return;
         }

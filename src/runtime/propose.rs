@@ -24,7 +24,8 @@ use crate::{
 use super::{
     ground::Ground,
     query::{Proposal, Query, Question, Shortfall},
-    session::{Focus, Session},
+    session::Session,
+    sync::Focus,
 };
 
 /// Asks again at most this often, each time with more of the touched files open.
@@ -119,7 +120,8 @@ impl Session {
         if prepares {
             let asked = self.request_retrying(ground, question, "textDocument/prepareRename", &params).await;
             let response = asked.map_err(declined)?;
-            if read::prepare_rename(response.result(), &Caps::default()).map_err(unreadable)? == Prepared::No {
+            let prepared = read::prepare_rename(response.result(), &Caps::default()).map_err(unreadable)?;
+            if prepared == Prepared::No {
                 return Err(Shortfall::Declined("nothing that stands there can be renamed".into(), Vec::new()));
             }
         }

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{Connection, Effective, RequestError, Streams, WireLimits, client_capabilities},
+    protocol::{Connection, Effective, RequestError, Room, Streams, WireLimits, client_capabilities},
     registry::{self, Confinement, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::{
         files,
@@ -58,6 +58,8 @@ pub struct Starter {
     pub empty: Duration,
     pub documents: usize,
     pub pending: usize,
+    /// For the large messages of all servers.
+    pub room: Room,
     pub(crate) opener: Opener,
     /// What holds for every process.
     pub confinement: Confinement,
@@ -119,7 +121,7 @@ pub(super) async fn start(
     // The watcher's changes from here on are told: the server reads the project itself from now.
     let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };
-    let wire = Connection::open(streams, heard.clone(), limits);
+    let wire = Connection::open(streams, heard.clone(), limits, &starter.room);
     let params = initialize(&launch, root, &folder);
     let left = (began + starter.start_timeout).saturating_duration_since(Instant::now());
     let answer = match wire.request("initialize", &params, left) {
@@ -189,6 +191,7 @@ pub(super) async fn start(
         signs: Signs::default(),
         sight: Sight::default(),
         folders: Folders::new(root),
+        around: starter.around.clone(),
         commands: tokio::sync::Mutex::default(),
     });
     background::follow(&session, &starter.ground);

@@ -14,6 +14,8 @@ use crate::protocol::types::Diagnostic;
 
 /// Files whose pushed lists are kept for one instance; the one heard of longest ago is dropped.
 const FILES: usize = 512;
+/// Bytes that all lists of one instance may take.
+const BYTES: usize = 16 << 20;
 
 /// A list that a server pushed.
 #[derive(Debug, Clone)]
@@ -74,9 +76,12 @@ const FLIGHT: Duration = Duration::from_secs(10);
 /// The lists of one instance.
 #[derive(Debug, Default)]
 pub struct Store {
-    pushed: HashMap<PathBuf, Pushed>,
+    /// Each with the memory that it takes.
+    pushed: HashMap<PathBuf, (Pushed, usize)>,
     /// In the order in which they were taken.
-    pulled: IndexMap<(PathBuf, String), Pulled>,
+    pulled: IndexMap<(PathBuf, String), (Pulled, usize)>,
+    /// The memory of all of them.
+    bytes: usize,
     delay: Option<Duration>,
     ever: bool,
     /// This server says which text a list belongs to.
@@ -99,7 +104,7 @@ impl Store {
             }
         }
         if let Some(version) = list.version
-            && self.pushed.get(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
+            && self.pushed(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
         {
             return;
         }
@@ -108,16 +113,25 @@ impl Store {
         {
             self.learn(list.at.saturating_duration_since(told.at));
         }
-        if self.pushed.len() >= FILES && !self.pushed.contains_key(path) {
+        let weight = weight(&list.items);
+        self.drop_pushed(path);
+        while !self.pushed.is_empty() && (self.pushed.len() >= FILES || self.bytes + weight > BYTES) {
             // Lists of files that the server was never told of go first: it may publish for every file there is, once,
             // and would not do so again for the one that is open.
-            let order = |(path, list): &(&PathBuf, &Pushed)| (self.flights.contains_key(*path), list.at);
+            let order = |(path, (list, _)): &(&PathBuf, &(Pushed, usize))| (self.flights.contains_key(*path), list.at);
             let oldest = self.pushed.iter().min_by_key(order).map(|(path, _)| path.clone());
             if let Some(oldest) = oldest {
-                self.pushed.remove(&oldest);
+                self.drop_pushed(&oldest);
             }
         }
-        self.pushed.insert(path.to_owned(), list);
+        self.bytes += weight;
+        self.pushed.insert(path.to_owned(), (list, weight));
+    }
+
+    fn drop_pushed(&mut self, path: &Path) {
+        if let Some((_, weight)) = self.pushed.remove(path) {
+            self.bytes -= weight;
+        }
     }
 
     /// A new text of a file is about to be told.
@@ -151,36 +165,41 @@ impl Store {
     /// Takes a pulled report; the one taken longest ago makes room.
     pub fn pull(&mut self, path: &Path, identifier: &str, report: Pulled) {
         let key = (path.to_owned(), identifier.to_owned());
-        self.pulled.shift_remove(&key);
-        if self.pulled.len() >= FILES {
-            self.pulled.shift_remove_index(0);
+        let weight = weight(&report.items);
+        if let Some((_, weight)) = self.pulled.shift_remove(&key) {
+            self.bytes -= weight;
         }
-        self.pulled.insert(key, report);
+        while self.pulled.len() >= FILES || self.bytes + weight > BYTES {
+            let Some((_, (_, weight))) = self.pulled.shift_remove_index(0) else { break };
+            self.bytes -= weight;
+        }
+        self.bytes += weight;
+        self.pulled.insert(key, (report, weight));
     }
 
     /// The last report for one identifier.
     pub fn pulled(&self, path: &Path, identifier: &str) -> Option<&Pulled> {
-        self.pulled.get(&(path.to_owned(), identifier.to_owned()))
+        self.pulled.get(&(path.to_owned(), identifier.to_owned())).map(|(report, _)| report)
     }
 
     /// What each identifier reported of this version of a file: items and the server's own count.
     pub fn reports(&self, path: &Path, version: i32) -> Vec<(Vec<Diagnostic>, usize)> {
         let mut reports: Vec<_> =
-            self.pulled.iter().filter(|((kept, _), report)| kept == path && report.version == version).collect();
+            self.pulled.iter().filter(|((kept, _), (report, _))| kept == path && report.version == version).collect();
         reports.sort_by(|((_, a), _), ((_, b), _)| a.cmp(b));
-        reports.into_iter().map(|(_, report)| (report.items.clone(), report.total)).collect()
+        reports.into_iter().map(|(_, (report, _))| (report.items.clone(), report.total)).collect()
     }
 
     /// The last pushed list, whatever text it describes.
     pub fn pushed(&self, path: &Path) -> Option<&Pushed> {
-        self.pushed.get(path)
+        self.pushed.get(path).map(|(list, _)| list)
     }
 
     /// Where the pushed list of `path` stands against `told`, and against `changed`, the time of the last change that
     /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
     /// order and time alone.
     pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
-        match self.pushed.get(path) {
+        match self.pushed(path) {
             None => Push::Never,
             Some(list) => {
                 let current = match list.version {
@@ -202,8 +221,8 @@ impl Store {
 
     /// The files of which problems are known, of whatever text.
     pub fn with_problems(&self) -> impl Iterator<Item = &Path> {
-        let pushed = self.pushed.iter().filter(|(_, list)| !list.items.is_empty()).map(|(path, _)| path.as_path());
-        let pulled = self.pulled.iter().filter(|(_, report)| !report.items.is_empty());
+        let pushed = self.pushed.iter().filter(|(_, (list, _))| !list.items.is_empty()).map(|(path, _)| path.as_path());
+        let pulled = self.pulled.iter().filter(|(_, (report, _))| !report.items.is_empty());
         pushed.chain(pulled.map(|((path, _), _)| path.as_path()))
     }
 
@@ -224,9 +243,14 @@ impl Store {
 
     /// A file is gone: so are its problems.
     pub fn forget(&mut self, path: &Path) {
-        self.pushed.remove(path);
+        self.drop_pushed(path);
         self.flights.remove(path);
-        self.pulled.retain(|(kept, _), _| kept != path);
+        let bytes = &mut self.bytes;
+        self.pulled.retain(|(kept, _), (_, weight)| {
+            let stays = kept != path;
+            *bytes -= if stays { 0 } else { *weight };
+            stays
+        });
     }
 
     /// Moves the learnt delay a quarter of the way to what was just seen, within 5 s.
@@ -239,6 +263,11 @@ impl Store {
             Some(known) => (known * 3 + seen) / 4,
         });
     }
+}
+
+/// The memory of a list.
+fn weight(items: &[Diagnostic]) -> usize {
+    items.iter().map(Diagnostic::weight).sum()
 }
 
 /// Merges the lists of several channels: the same finding told twice is one.
@@ -254,134 +283,4 @@ pub fn merge(lists: impl IntoIterator<Item = Vec<Diagnostic>>) -> Vec<Diagnostic
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::{positions::Range, types::Severity};
-
-    fn finding(message: &str) -> Diagnostic {
-        Diagnostic {
-            range: Range::default(),
-            severity: Severity::Error,
-            code: None,
-            source: None,
-            message: message.into(),
-            unnecessary: false,
-            deprecated: false,
-            related: Vec::new(),
-            wire: crate::protocol::types::Wire::default(),
-        }
-    }
-
-    fn list(messages: &[&str], version: Option<i32>, at: Instant) -> Pushed {
-        Pushed { items: messages.iter().map(|m| finding(m)).collect(), total: messages.len(), version, at }
-    }
-
-    #[test]
-    fn a_list_of_an_older_version_is_older_whenever_it_comes() {
-        let t = Instant::now();
-        let mut store = Store::default();
-        let path = Path::new("/w/a.py");
-        let told = Sent { version: 2, at: t };
-        store.push(path, list(&["old"], Some(1), t + Duration::from_millis(5)), Some(told));
-        assert_eq!(store.push_state(path, told, t, t + Duration::from_millis(9)), Push::Older);
-        store.push(path, list(&[], Some(2), t + Duration::from_millis(10)), Some(told));
-        assert_eq!(
-            store.push_state(path, told, t, t + Duration::from_millis(30)),
-            Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true }
-        );
-        store.push(path, list(&["old"], Some(1), t + Duration::from_millis(40)), Some(told));
-        assert!(store.pushed(path).unwrap().items.is_empty(), "a late list of version 1 does not replace version 2's");
-    }
-
-    #[test]
-    fn a_change_elsewhere_makes_a_list_old() {
-        let t = Instant::now();
-        let mut store = Store::default();
-        let (path, told) = (Path::new("/w/b.py"), Sent { version: 3, at: t });
-        store.push(path, list(&[], Some(3), t + Duration::from_millis(5)), Some(told));
-        let changed = t + Duration::from_millis(6);
-        assert_eq!(store.push_state(path, told, changed, t + Duration::from_secs(1)), Push::Older);
-    }
-
-    #[test]
-    fn without_version_only_what_came_after_the_change_counts() {
-        let t = Instant::now();
-        let mut store = Store::default();
-        let path = Path::new("/w/a.py");
-        store.push(path, list(&["x"], None, t), None);
-        assert_eq!(
-            store.push_state(
-                path,
-                Sent { version: 2, at: t + Duration::from_millis(1) },
-                t,
-                t + Duration::from_millis(2)
-            ),
-            Push::Older
-        );
-        assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t, t), Push::Never);
-    }
-
-    #[test]
-    fn a_list_without_version_that_was_on_its_way_never_counts_alone() {
-        let t = Instant::now();
-        let ms = |n| t + Duration::from_millis(n);
-        let mut store = Store::default();
-        let path = Path::new("/w/a.py");
-        let told = Sent { version: 2, at: ms(10) };
-        store.tell(path, Sent { version: 1, at: t });
-        store.tell(path, told);
-        store.push(path, list(&["of the first text, or of the second?"], None, ms(20)), Some(told));
-        assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
-        store.push(path, list(&["of the second"], None, ms(30)), Some(told));
-        assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
-    }
-
-    #[test]
-    fn the_report_taken_longest_ago_makes_room() {
-        let report = |version| Pulled { items: vec![finding("x")], total: 1, result_id: None, version };
-        let mut store = Store::default();
-        for n in 0..=FILES {
-            store.pull(Path::new(&format!("/w/{n}.py")), "", report(1));
-        }
-        store.pull(Path::new("/w/1.py"), "", report(2));
-        store.pull(Path::new("/w/new.py"), "", report(1));
-        assert!(store.pulled(Path::new("/w/0.py"), "").is_none());
-        assert!(store.pulled(Path::new("/w/2.py"), "").is_none());
-        assert_eq!(store.reports(Path::new("/w/1.py"), 2).len(), 1);
-    }
-
-    #[test]
-    fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
-        let t = Instant::now();
-        let ms = |n| t + Duration::from_millis(n);
-        let mut store = Store::default();
-        let path = Path::new("/w/b.py");
-        let told = Sent { version: 2, at: t };
-        store.tell(path, told);
-        store.changed_elsewhere(ms(10), false);
-        store.push(path, list(&["of an older text"], Some(1), ms(15)), Some(told));
-        store.push(path, list(&[], Some(2), ms(20)), Some(told));
-        assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
-        store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
-        assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
-    }
-
-    #[test]
-    fn lists_of_files_that_nobody_has_open_make_room_first() {
-        let (mut store, now) = (Store::default(), Instant::now());
-        let open = Path::new("/w/open.py");
-        store.tell(open, Sent { version: 1, at: now });
-        store.push(open, list(&["a"], Some(1), now), None);
-        for number in 0..2 * FILES {
-            store.push(Path::new(&format!("/w/{number}.py")), list(&["b"], None, now + Duration::from_millis(1)), None);
-        }
-        assert!(store.pushed(open).is_some());
-        assert_eq!(store.pushed.len(), FILES);
-    }
-
-    #[test]
-    fn merging_keeps_one_of_each_finding() {
-        let merged = merge([vec![finding("a"), finding("b")], vec![finding("b"), finding("c")]]);
-        assert_eq!(merged.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
-    }
-}
+mod tests;

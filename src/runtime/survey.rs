@@ -26,8 +26,9 @@ use super::{
     pool::Pool,
     query::{Answer, FileProblems, Query, Question, Reply, Shortfall},
     readiness::Standing,
-    session::{Session, SyncError},
+    session::Session,
     store::merge,
+    sync::SyncError,
     verdict::Verdict,
 };
 

@@ -15,7 +15,8 @@ use crate::{
 
 use super::{
     documents::{Documents, Notice},
-    session::{Session, SyncError},
+    session::Session,
+    sync::SyncError,
 };
 
 /// Files that one `didChangeWatchedFiles` names at the most: a checkout of a large branch is one, and none is above some

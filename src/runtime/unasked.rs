@@ -12,7 +12,8 @@ use crate::{
 use super::{
     ground::Ground,
     query::{Question, Shortfall},
-    session::{Focus, Session, SyncError},
+    session::Session,
+    sync::{Focus, SyncError},
 };
 
 impl Session {

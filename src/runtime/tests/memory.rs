@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{Streams, positions::Point},
+    protocol::{Room, Streams, positions::Point},
     registry::{Confinement, Entry, Scope, Source, Surroundings},
     runtime::{
         breaker::Budget,
@@ -42,6 +42,8 @@ pub(crate) enum Life {
     Mute,
     /// It answers nothing but the unknown.
     Slow,
+    /// It does all but end.
+    Stubborn,
     Healthy,
 }
 
@@ -101,6 +103,9 @@ async fn live(memory: Memory, life: Life, input: DuplexStream, mut output: Duple
     while let Some(message) = read(&mut input).await {
         let method = message["method"].as_str().unwrap_or_default().to_owned();
         memory.0.lock().unwrap().received.push(message.clone());
+        if life == Life::Stubborn && matches!(&*method, "shutdown" | "exit") {
+            continue;
+        }
         if method == "exit" || (method == "initialized" && life == Life::Dies) {
             return;
         }
@@ -178,6 +183,7 @@ impl Machine {
             empty: Duration::from_millis(500),
             documents: 8,
             pending: 8,
+            room: Room::default(),
             confinement: Confinement::default(),
             opener: Opener::Memory(memory.clone()),
         };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::memory::{Life, Machine, Memory};
 use crate::{runtime::query::Shortfall, sys::files};
@@ -106,4 +106,67 @@ async fn starts_at_the_same_time_keep_the_limit() {
     assert!(answers.iter().any(Result::is_ok));
     let running = machine.pool.all().iter().filter(|instance| instance.is_running()).count();
     assert!(running <= 1, "{running} at once");
+}
+
+/// One that has to go and does not want to keeps waiting who has chosen it, and nobody else.
+#[tokio::test(start_paused = true)]
+async fn an_end_that_takes_long_holds_back_no_other_start() {
+    let machine = Machine::new(Memory::of([Life::Stubborn, Life::Healthy]), 2);
+    let entry = machine.entry("");
+    for root in ["one", "two"] {
+        machine.hover(1, &entry, root).await.unwrap();
+        sleep(Duration::from_secs(1)).await;
+    }
+    for root in ["four", "five"] {
+        files::create_dirs(&machine.path("ws").join(root)).unwrap();
+        files::write(&machine.path("ws").join(root).join("a.py"), b"alpha\n").unwrap();
+    }
+    let begun = Instant::now();
+    let timed = async |root: &'static str| {
+        machine.hover(1, &entry, root).await.unwrap();
+        begun.elapsed()
+    };
+    let running = || machine.pool.all().iter().filter(|instance| instance.state().is_live()).count();
+    let most = async {
+        let mut most = 0;
+        while begun.elapsed() < Duration::from_secs(6) {
+            most = most.max(running());
+            sleep(Duration::from_millis(50)).await;
+        }
+        most
+    };
+    let (first, second, most) = tokio::join!(timed("three"), timed("four"), most);
+    assert!(first >= Duration::from_secs(2), "it waits for the end of the one in its place: {first:?}");
+    assert!(second < Duration::from_secs(1), "{second:?}");
+    assert!(most <= 2, "{most} at once");
+}
+
+/// A place that is being left is not lost when the call that wanted it is gone.
+#[tokio::test(start_paused = true)]
+async fn a_place_that_nobody_waits_for_any_more_is_taken_by_the_next() {
+    let machine = Machine::new(Memory::of([Life::Stubborn, Life::Healthy]), 1);
+    let entry = machine.entry("");
+    machine.hover(1, &entry, "one").await.unwrap();
+    let given_up = tokio::time::timeout(Duration::from_millis(500), machine.hover(1, &entry, "two")).await;
+    assert!(given_up.is_err());
+    machine.hover(1, &entry, "three").await.unwrap();
+    let alive: Vec<bool> = machine.pool.all().iter().map(|instance| instance.state().is_live()).collect();
+    assert_eq!(alive, [false, false, true]);
+}
+
+/// What the process was given has to be right for both: a root with an environment of its own does not join, and those
+/// without one find each other all the same.
+#[tokio::test(start_paused = true)]
+async fn d2_5_two_environments_are_two_processes() {
+    let machine = Machine::new(Memory::of([Life::Healthy]).says(&takes_folders()), 4);
+    let entry = machine.entry(&format!("{SHARE}\n[env]\nVIRTUAL_ENV = \"${{venv}}\""));
+    files::create_dirs(&machine.path("ws/one/.venv")).unwrap();
+    files::write(&machine.path("ws/one/.venv/pyvenv.cfg"), b"home = /usr/bin").unwrap();
+    for root in ["one", "two", "three", "one", "three", "two"] {
+        machine.hover(1, &entry, root).await.unwrap();
+    }
+    assert_eq!(machine.memory.opened(), 2);
+    let told = machine.memory.received("workspace/didChangeWorkspaceFolders");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["event"]["added"][0]["name"], "three");
 }

@@ -1,5 +1,6 @@
 //! Servers that lie, flood, stall and send nonsense: langport survives, stays small, and says what happened.
 
+pub(crate) mod crowd;
 pub(crate) mod process;
 pub(crate) mod secrets;
 pub(crate) mod soak;

@@ -11,7 +11,67 @@ use crate::support::{Langport, Workspace};
 use super::definitions::{Is, Row, row_trial, rows, start_in};
 
 pub(super) fn trials() -> Vec<Trial> {
-    rows().filter(|row| shares(row)).map(|row| row_trial(format!("real::folders::{}", row.name), row, run)).collect()
+    let sharing = || rows().filter(|row| shares(row));
+    let apart = sharing().map(|row| row_trial(format!("real::folders::{}", row.name), row, run));
+    let named = |row: &Row| format!("real::folders::d2_5_nested_{}", row.name);
+    let nested = sharing().filter(|row| settings(row).is_some()).map(|row| row_trial(named(row), row, nested));
+    apart.chain(nested).collect()
+}
+
+/// The configuration file of a package, what it says by default, and what makes the row's problem none.
+fn settings(row: &Row) -> Option<(&'static str, &'static str, &'static str)> {
+    Some(match row.name {
+        "ruff" => ("ruff.toml", "", "lint.ignore = [\"F401\"]\n"),
+        "oxlint" => (".oxlintrc.json", "{}", "{ \"rules\": { \"no-debugger\": \"off\" } }"),
+        "ty" => ("ty.toml", "", "[rules]\ninvalid-assignment = \"ignore\"\n"),
+        "pyright" | "basedpyright" => ("pyrightconfig.json", "{}", "{ \"reportAssignmentType\": false }"),
+        "pyrefly" => ("pyrefly.toml", "", "[errors]\nbad-assignment = false\n"),
+        _ => return None,
+    })
+}
+
+/// Packages beside and inside each other, each with a configuration of its own: each is judged by its own, also those
+/// that come and go while the server runs.
+fn nested(row: &Row) {
+    let (name, plain, silent) = settings(row).expect("settings");
+    let package = |folder: &str, config: &str| -> String {
+        let own = row.fixture.split("//- ").filter(|file| !file.is_empty() && !file.starts_with(name));
+        let files: String = own.map(|file| format!("//- {folder}/{file}")).collect();
+        format!("{files}//- {folder}/{name}\n{config}\n")
+    };
+    let fixture = format!("{}{}{}", package("one", plain), package("one/in", silent), package("two", silent));
+    let ws = Workspace::new(&fixture);
+    let lp = start_in(row, &ws, &[]);
+    let file = |folder: &str| format!("{folder}/{}", row.file);
+    let wrong = |folder: &str| _ = lp.diagnostics(&file(folder)).verdict_is("fresh").contains(row.problem.0);
+    let right = |folder: &str| _ = lp.diagnostics(&file(folder)).verdict_is("fresh").contains("no problems");
+    wrong("one");
+    right("one/in");
+    right("two");
+    wrong("one");
+    // One that comes later.
+    let late = Workspace::new(&package("three", plain));
+    for path in fs::read_dir(late.path("three")).expect("a package").flatten() {
+        let name = path.file_name().into_string().expect("a name");
+        ws.write(&format!("three/{name}"), &late.read(&format!("three/{name}")));
+    }
+    // Some are started anew when a configuration comes.
+    wrong("three");
+    right("one/in");
+    wrong("one");
+    right("two");
+    let told = lp.tool("status", &json!({"server": row.shown()}));
+    told.contains("1 running");
+    for folder in ["one", "one/in", "two", "three"] {
+        told.contains(folder);
+    }
+    // One goes; the others stay what they are.
+    fs::remove_dir_all(ws.path("one/in")).expect("it goes");
+    wrong("one");
+    right("two");
+    ws.write(&file("three"), &ws.read(&file("three")).replacen(row.mend.0, row.mend.1, 1));
+    right("three");
+    wrong("one");
 }
 
 fn shares(row: &Row) -> bool {
@@ -41,6 +101,6 @@ fn run(row: &Row) {
     }
     ws.write(&second, &text);
     wrong(&lp, &second);
-    let told = lp.tool("status", &json!({"server": format!("builtin/{}", row.name)}));
+    let told = lp.tool("status", &json!({"server": row.shown()}));
     told.contains("1 running").contains("folders: ");
 }

@@ -1,0 +1,144 @@
+//! Lists by version, by time, and by the room that they take.
+
+use super::*;
+use crate::protocol::{positions::Range, types::Severity};
+
+fn finding(message: &str) -> Diagnostic {
+    Diagnostic {
+        range: Range::default(),
+        severity: Severity::Error,
+        code: None,
+        source: None,
+        message: message.into(),
+        unnecessary: false,
+        deprecated: false,
+        related: Vec::new(),
+        wire: crate::protocol::types::Wire::default(),
+    }
+}
+
+fn list(messages: &[&str], version: Option<i32>, at: Instant) -> Pushed {
+    Pushed { items: messages.iter().map(|m| finding(m)).collect(), total: messages.len(), version, at }
+}
+
+#[test]
+fn a_list_of_an_older_version_is_older_whenever_it_comes() {
+    let t = Instant::now();
+    let mut store = Store::default();
+    let path = Path::new("/w/a.py");
+    let told = Sent { version: 2, at: t };
+    store.push(path, list(&["old"], Some(1), t + Duration::from_millis(5)), Some(told));
+    assert_eq!(store.push_state(path, told, t, t + Duration::from_millis(9)), Push::Older);
+    store.push(path, list(&[], Some(2), t + Duration::from_millis(10)), Some(told));
+    assert_eq!(
+        store.push_state(path, told, t, t + Duration::from_millis(30)),
+        Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true }
+    );
+    store.push(path, list(&["old"], Some(1), t + Duration::from_millis(40)), Some(told));
+    assert!(store.pushed(path).unwrap().items.is_empty(), "a late list of version 1 does not replace version 2's");
+}
+
+#[test]
+fn a_change_elsewhere_makes_a_list_old() {
+    let t = Instant::now();
+    let mut store = Store::default();
+    let (path, told) = (Path::new("/w/b.py"), Sent { version: 3, at: t });
+    store.push(path, list(&[], Some(3), t + Duration::from_millis(5)), Some(told));
+    let changed = t + Duration::from_millis(6);
+    assert_eq!(store.push_state(path, told, changed, t + Duration::from_secs(1)), Push::Older);
+}
+
+#[test]
+fn without_version_only_what_came_after_the_change_counts() {
+    let t = Instant::now();
+    let mut store = Store::default();
+    let path = Path::new("/w/a.py");
+    store.push(path, list(&["x"], None, t), None);
+    assert_eq!(
+        store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t, t + Duration::from_millis(2)),
+        Push::Older
+    );
+    assert_eq!(store.push_state(Path::new("/w/b.py"), Sent { version: 1, at: t }, t, t), Push::Never);
+}
+
+#[test]
+fn a_list_without_version_that_was_on_its_way_never_counts_alone() {
+    let t = Instant::now();
+    let ms = |n| t + Duration::from_millis(n);
+    let mut store = Store::default();
+    let path = Path::new("/w/a.py");
+    let told = Sent { version: 2, at: ms(10) };
+    store.tell(path, Sent { version: 1, at: t });
+    store.tell(path, told);
+    store.push(path, list(&["of the first text, or of the second?"], None, ms(20)), Some(told));
+    assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
+    store.push(path, list(&["of the second"], None, ms(30)), Some(told));
+    assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
+}
+
+#[test]
+fn the_report_taken_longest_ago_makes_room() {
+    let report = |version| Pulled { items: vec![finding("x")], total: 1, result_id: None, version };
+    let mut store = Store::default();
+    for n in 0..=FILES {
+        store.pull(Path::new(&format!("/w/{n}.py")), "", report(1));
+    }
+    store.pull(Path::new("/w/1.py"), "", report(2));
+    store.pull(Path::new("/w/new.py"), "", report(1));
+    assert!(store.pulled(Path::new("/w/0.py"), "").is_none());
+    assert!(store.pulled(Path::new("/w/2.py"), "").is_none());
+    assert_eq!(store.reports(Path::new("/w/1.py"), 2).len(), 1);
+}
+
+#[test]
+fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
+    let t = Instant::now();
+    let ms = |n| t + Duration::from_millis(n);
+    let mut store = Store::default();
+    let path = Path::new("/w/b.py");
+    let told = Sent { version: 2, at: t };
+    store.tell(path, told);
+    store.changed_elsewhere(ms(10), false);
+    store.push(path, list(&["of an older text"], Some(1), ms(15)), Some(told));
+    store.push(path, list(&[], Some(2), ms(20)), Some(told));
+    assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
+    store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
+    assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
+}
+
+#[test]
+fn lists_of_files_that_nobody_has_open_make_room_first() {
+    let (mut store, now) = (Store::default(), Instant::now());
+    let open = Path::new("/w/open.py");
+    store.tell(open, Sent { version: 1, at: now });
+    store.push(open, list(&["a"], Some(1), now), None);
+    for number in 0..2 * FILES {
+        store.push(Path::new(&format!("/w/{number}.py")), list(&["b"], None, now + Duration::from_millis(1)), None);
+    }
+    assert!(store.pushed(open).is_some());
+    assert_eq!(store.pushed.len(), FILES);
+}
+
+#[test]
+fn large_lists_make_room_before_there_are_many() {
+    let (mut store, now) = (Store::default(), Instant::now());
+    let large = "x".repeat(BYTES / 10);
+    let path = |n: usize| PathBuf::from(format!("/w/{n}.py"));
+    for n in 0..20 {
+        store.push(&path(n), list(&[&large], None, now + Duration::from_millis(n as u64)), None);
+        let report = Pulled { items: vec![finding(&large)], total: 1, result_id: None, version: 1 };
+        store.pull(&path(n), "", report);
+        assert!(store.bytes <= BYTES + BYTES / 8, "{}", store.bytes);
+    }
+    assert!(store.pushed(&path(19)).is_some() && store.pulled(&path(19), "").is_some());
+    for n in 0..20 {
+        store.forget(&path(n));
+    }
+    assert_eq!(store.bytes, 0);
+}
+
+#[test]
+fn merging_keeps_one_of_each_finding() {
+    let merged = merge([vec![finding("a"), finding("b")], vec![finding("b"), finding("c")]]);
+    assert_eq!(merged.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+}

@@ -1,0 +1,105 @@
+//! Several servers that misbehave at the same time: what one of them may take they may not take each.
+
+use serde_json::{Value, json};
+
+use super::ALLOWED;
+use crate::{
+    fake::{
+        script::{Act, Publish, Script},
+        wire::frame,
+    },
+    support::{Answer, Definition, Langport, Workspace, procs},
+};
+
+trials![
+    b3_large_answers_of_several_servers_take_no_more_memory_than_one,
+    b3_large_lists_of_several_servers_take_no_more_memory_than_one,
+    b3_a_large_answer_that_comes_slowly_keeps_nobody_waiting_for_good,
+];
+
+const SERVERS: [(&str, &str, &str); 4] =
+    [("one", "python", "a.py"), ("two", "go", "b.go"), ("three", "rust", "c.rs"), ("four", "ruby", "d.rb")];
+
+fn at(file: &str) -> Value {
+    json!({"file_path": file, "line": 1, "column": 1})
+}
+
+/// One server for each language, all with a script, and one more that is well.
+fn crowd(script: impl Fn(&str) -> Script) -> (Workspace, Langport) {
+    let ws = Workspace::new("//- a.py\nalpha\n//- b.go\nalpha\n//- c.rs\nalpha\n//- d.rb\nalpha\n//- e.lua\nbeta\n");
+    let mut builder = Langport::builder(&ws)
+        .server(Definition::new("good", Script::new()).languages(&["lua"]))
+        .config("request_timeout_ms = 100000")
+        .max_wait(100_000);
+    for (name, language, _) in SERVERS {
+        builder = builder.server(Definition::new(name, script(name)).languages(&[language]));
+    }
+    let mut lp = builder.start();
+    lp.tolerate();
+    lp.hover(&at("e.lua")).verdict_is("fresh").contains("WORD beta");
+    (ws, lp)
+}
+
+/// What the calls made at once are answered, and that they made langport no larger than one of them may.
+fn at_once(lp: &Langport, tool: &str, arguments: impl Fn(&str) -> Value) -> Vec<Answer> {
+    let before = procs::peak_kib(lp.pid());
+    let calls: Vec<i64> = SERVERS.iter().map(|(_, _, file)| lp.call(tool, &arguments(file))).collect();
+    // What is small is answered meanwhile.
+    lp.hover(&at("e.lua")).verdict_is("fresh").contains("WORD beta");
+    let answers = calls.into_iter().map(|call| Answer::of(&lp.answer(call))).collect();
+    let grown = procs::peak_kib(lp.pid()) - before;
+    eprintln!("langport has grown by {grown} KiB");
+    assert!(grown <= ALLOWED, "langport has grown by {grown} KiB");
+    lp.hover(&at("e.lua")).verdict_is("fresh");
+    answers
+}
+
+fn b3_large_answers_of_several_servers_take_no_more_memory_than_one() {
+    for size in [39 << 20, 18 << 20, 60 << 20] {
+        let (_ws, lp) = crowd(|_| Script::new().on("textDocument/hover", [Act::LargeHover(size)]));
+        let judge = |answer: &Answer, alone: bool| match size {
+            // One at a time each is an answer; of several at once a slow machine names those that it had to drop.
+            size if size < 40 << 20 && (alone || answer.verdict() == "fresh") => {
+                _ = answer.verdict_is("fresh").contains("long hover");
+            }
+            _ => _ = answer.fails("failed").contains(if size < 40 << 20 { "large" } else { "MiB" }),
+        };
+        at_once(&lp, "lsp_hover", at).iter().for_each(|answer| judge(answer, false));
+        for (name, _, file) in SERVERS {
+            judge(&lp.hover(&at(file)), true);
+            assert_eq!(lp.log_of(name).starts(), 1, "{name} goes on");
+        }
+    }
+}
+
+fn b3_large_lists_of_several_servers_take_no_more_memory_than_one() {
+    let problem = |i: usize| {
+        let place = json!({"line": 0, "character": i % 5});
+        json!({"range": {"start": place, "end": place}, "severity": 1, "message": "m".repeat(1_000), "code": i})
+    };
+    let problems: Vec<Value> = (0..16_000).map(problem).collect();
+    let (_ws, lp) = crowd(|_| {
+        let list = json!({"uri": "$uri", "version": 1, "diagnostics": problems});
+        Script::new()
+            .publish(Publish::never())
+            .on("textDocument/didOpen", [Act::Tell("textDocument/publishDiagnostics".into(), list)])
+    });
+    for answer in at_once(&lp, "lsp_diagnostics", |file| json!({"file_path": file})) {
+        answer.verdict_in(&["fresh", "settling", "partial"]).contains("errors, ").contains("more were cut off");
+    }
+}
+
+fn b3_a_large_answer_that_comes_slowly_keeps_nobody_waiting_for_good() {
+    let body = |length: usize| frame(&"x".repeat(length));
+    let (_ws, lp) = crowd(|name| match name {
+        // It announces all that may be kept, and then says no more.
+        "one" => Script::new().on("textDocument/hover", [Act::Raw(body(39 << 20)[..1_000].to_owned())]),
+        _ => Script::new().on("textDocument/hover", [Act::LargeHover(30 << 20)]),
+    });
+    let stuck = lp.call("lsp_hover", &at("a.py"));
+    lp.log_of("one").wait("textDocument/hover", 1);
+    for (_, _, file) in &SERVERS[1..] {
+        lp.hover(&at(file)).verdict_is("fresh").contains("long hover");
+    }
+    lp.cancel(stuck);
+}
