@@ -32,9 +32,14 @@ use super::{
 };
 
 impl Session {
-    /// Asks for the problems of the whole project, where the server can be asked so. Files that it does not name, or
-    /// that another of its sources may know more of, are left out: that it is silent about them proves nothing.
+    /// Asks for the problems of the whole project, where the definition says that such a report can be relied on: tombi
+    /// reads files again some time after it was told of them, and says until then what they held before; pyright never
+    /// ends its report and begins it with empty lists for what it has not looked at. Files that the server does not name,
+    /// or that another of its sources may know more of, are left out: that it is silent about them proves nothing.
     pub(super) async fn survey(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        if !self.entry.def.diagnostics.project {
+            return Err(Shortfall::Unsupported(question.query.wants()));
+        }
         self.wait_ready(question.left() / 2).await;
         let seen = self.caught_up_with_disk(ground, question).await;
         self.sync_or_why(ground, question)?;
@@ -77,7 +82,8 @@ impl Session {
         Ok(Reply { answer, verdict, reason, encoding: self.encoding })
     }
 
-    /// One source's report. No earlier result ids are sent: ty and others keep such a request until something changes.
+    /// One source's report. No earlier result ids are sent: ty keeps such a request until something changes, and says
+    /// "no problems" of any file that they name and it does not know, a deleted one or one that is left out.
     async fn survey_one(
         &self,
         ground: &Ground,

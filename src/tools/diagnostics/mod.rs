@@ -143,7 +143,7 @@ impl Ask<'_> {
         let edited: HashSet<PathBuf> = targets.iter().map(|target| target.file.path.clone()).collect();
         let (dependents, untouched) = self.dependents(&mut chooser, &targets, &changed).await;
         targets.extend(dependents);
-        let mut sweep = self.sweep(targets, &Surveys::new()).await;
+        let mut sweep = self.sweep(targets, &Surveys::default()).await;
         sweep.unreached += beyond;
         let Changed { gone, basis, phrase, mut notes, cut, .. } = changed;
         let gone: Vec<String> = gone.into_iter().filter(|name| self.is_within(within.as_deref(), name)).collect();
@@ -181,7 +181,7 @@ impl Ask<'_> {
         walked.files.sort_by_key(|path| !known.contains(path));
         let mut chooser = Chooser::new(self, within.as_deref());
         let targets: Vec<Target> = walked.files.iter().filter_map(|path| chooser.target(path)).collect();
-        let surveys = self.surveys(&targets).await;
+        let surveys = self.surveys(&targets, moment).await;
         let mut sweep = self.sweep(targets, &surveys).await;
         sweep.unreached += walked.more;
         notes.extend(chooser.notes());
