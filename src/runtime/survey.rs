@@ -62,10 +62,10 @@ impl Session {
                 }
             }
         }
-        let (verdict, reason) = match self.heard.standing() {
-            Standing::Ready => (Verdict::Fresh, self.entry.def.untrusted.note.clone()),
-            Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
-        };
+        if let Standing::Loading { progress, .. } = self.heard.standing() {
+            // There is more time for it where the files are asked about.
+            return Err(Shortfall::Loading { progress });
+        }
         let record = self.heard.record();
         let whole = |(path, lists): &(PathBuf, Vec<_>)| {
             // What it pushes besides is merged where the file itself is asked about.
@@ -78,7 +78,7 @@ impl Session {
             (path, FileProblems { items, total })
         });
         let answer = Answer::Project(files.collect());
-        let (verdict, reason) = seen.judged(verdict, reason);
+        let (verdict, reason) = seen.judged(Verdict::Fresh, self.entry.def.untrusted.note.clone());
         Ok(Reply { answer, verdict, reason, encoding: self.encoding })
     }
 

@@ -222,7 +222,7 @@ fn surveyed(acts: impl Into<Vec<Act>>) -> Script {
 /// Its definition says that such a report can be relied on.
 fn relied_on(ws: &Workspace, acts: impl Into<Vec<Act>>) -> Langport {
     let server = Definition::new("fake", surveyed(acts)).table("[diagnostics]\nproject = true");
-    Langport::builder(ws).server(server).max_wait(3_000).start()
+    Langport::builder(ws).server(server).max_wait(60_000).start()
 }
 
 fn told_at_once_where_a_server_can() {
@@ -248,7 +248,9 @@ fn told_at_once_and_the_rest_is_asked() {
 
 fn told_at_once_by_a_server_that_hangs() {
     let ws = Workspace::new("//- a.py\nERR a\n//- b.py\nb\n");
-    let lp = relied_on(&ws, [Act::Await(ws.gate("never")), Act::Default]);
+    let script = surveyed([Act::Await(ws.gate("never")), Act::Default]);
+    let server = Definition::new("fake", script).table("[diagnostics]\nproject = true");
+    let lp = Langport::builder(&ws).server(server).max_wait(6_000).start();
     all(&lp).says("fresh · fake · 1 error in 1 of 2 files");
     ws.open("never");
 }

@@ -52,6 +52,7 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
+mod since;
 mod support;
 mod sync;
 mod tools;
@@ -89,6 +90,7 @@ fn main() {
         diagnostics::trials(),
         channels::trials(),
         marks::trials(),
+        since::trials(),
         everything::trials(),
         freshness::trials(),
         eventless::trials(),
