@@ -110,6 +110,10 @@ pub struct Diagnostics {
     /// What makes a silent server speak, to prove that nothing has changed.
     #[serde(skip_serializing_if = "is_default")]
     pub confirm: Option<Confirm>,
+    /// What it says of its whole project (`workspace/diagnostic`) is about the files as it was told of them, and complete
+    /// at once. Where that is not known to hold, every file is asked about.
+    #[serde(skip_serializing_if = "is_default")]
+    pub project: bool,
     /// Commands that it answers with the problems of a file as it is, all together, in the form of tsserver: for one
     /// that pushes lists late, in parts and without version. Where one is refused, what it pushes has to do.
     #[serde(skip_serializing_if = "is_default")]

@@ -33,9 +33,14 @@ use super::{
 };
 
 impl Session {
-    /// Asks for the problems of the whole project, where the server can be asked so. Files that it does not name, or
-    /// that another of its sources may know more of, are left out: that it is silent about them proves nothing.
+    /// Asks for the problems of the whole project, where the definition says that such a report can be relied on: tombi
+    /// reads files again some time after it was told of them, and says until then what they held before; pyright never
+    /// ends its report and begins it with empty lists for what it has not looked at. Files that the server does not name,
+    /// or that another of its sources may know more of, are left out: that it is silent about them proves nothing.
     pub(super) async fn survey(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        if !self.entry.def.diagnostics.project {
+            return Err(Shortfall::Unsupported(question.query.wants()));
+        }
         self.wait_ready(question.left() / 2).await;
         let seen = self.caught_up_with_disk(ground, question).await;
         self.sync_or_why(ground, question)?;
@@ -58,10 +63,10 @@ impl Session {
                 }
             }
         }
-        let (verdict, reason) = match self.heard.standing() {
-            Standing::Ready => (Verdict::Fresh, self.entry.def.untrusted.note.clone()),
-            Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
-        };
+        if let Standing::Loading { progress, .. } = self.heard.standing() {
+            // There is more time for it where the files are asked about.
+            return Err(Shortfall::Loading { progress });
+        }
         let record = self.heard.record();
         let whole = |(path, lists): &(PathBuf, Vec<_>)| {
             // What it pushes besides is merged where the file itself is asked about.
@@ -74,11 +79,12 @@ impl Session {
             (path, FileProblems { items, total })
         });
         let answer = Answer::Project(files.collect());
-        let (verdict, reason) = seen.judged(verdict, reason);
+        let (verdict, reason) = seen.judged(Verdict::Fresh, self.entry.def.untrusted.note.clone());
         Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: self.encoding })
     }
 
-    /// One source's report. No earlier result ids are sent: ty and others keep such a request until something changes.
+    /// One source's report. No earlier result ids are sent: ty keeps such a request until something changes, and says
+    /// "no problems" of any file that they name and it does not know, a deleted one or one that is left out.
     async fn survey_one(
         &self,
         ground: &Ground,

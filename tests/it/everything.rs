@@ -26,6 +26,8 @@ trials![
     told_at_once_where_a_server_can,
     told_at_once_and_the_rest_is_asked,
     told_at_once_by_a_server_that_hangs,
+    a_report_of_which_nothing_is_known_does_not_count,
+    a_report_that_a_change_overtakes_does_not_count,
     new_ones_of_the_whole_workspace,
     a_file_that_changes_meanwhile_is_never_current,
     files_that_no_server_is_here_for,
@@ -217,9 +219,15 @@ fn surveyed(acts: impl Into<Vec<Act>>) -> Script {
     pulling().capability("diagnosticProvider", provider).on("workspace/diagnostic", acts)
 }
 
+/// Its definition says that such a report can be relied on.
+fn relied_on(ws: &Workspace, acts: impl Into<Vec<Act>>) -> Langport {
+    let server = Definition::new("fake", surveyed(acts)).table("[diagnostics]\nproject = true");
+    Langport::builder(ws).server(server).max_wait(60_000).start()
+}
+
 fn told_at_once_where_a_server_can() {
     let ws = Workspace::new("//- a.py\na\nb\n//- b.py\nb\n");
-    let lp = Langport::with(&ws, surveyed([Act::Reply(whole(&ws, &[("a.py", 2), ("b.py", 0)]))]));
+    let lp = relied_on(&ws, [Act::Reply(whole(&ws, &[("a.py", 2), ("b.py", 0)]))]);
     all(&lp).says("fresh · fake · 2 errors in 1 of 2 files").contains("a.py:1:1").contains("a.py:2:1");
     assert_eq!(lp.log().count("textDocument/didOpen"), 0, "nothing had to be opened");
     assert_eq!(lp.log().count("workspace/diagnostic"), 1);
@@ -228,22 +236,47 @@ fn told_at_once_where_a_server_can() {
 /// That a server is silent about a file proves nothing.
 fn told_at_once_and_the_rest_is_asked() {
     let ws = Workspace::new("//- a.py\na\n//- b.py\nERR b\n//- c.py\nc\n");
-    let lp = Langport::with(&ws, surveyed([Act::Reply(whole(&ws, &[("a.py", 1)]))]));
+    let lp = relied_on(&ws, [Act::Reply(whole(&ws, &[("a.py", 1)]))]);
     all(&lp).says("fresh · fake · 2 errors in 2 of 3 files").contains("told").contains("ERR b");
     assert_eq!(lp.log().count("textDocument/didOpen"), 2);
     for reply in [Act::Reply(Value::Null), Act::Fail(-32603, "no".into()), Act::Reply(json!({"items": 7}))] {
         let ws = Workspace::new("//- a.py\nERR a\n//- b.py\nb\n");
-        let lp = Langport::with(&ws, surveyed([reply]));
+        let lp = relied_on(&ws, [reply]);
         all(&lp).says("fresh · fake · 1 error in 1 of 2 files");
     }
 }
 
 fn told_at_once_by_a_server_that_hangs() {
     let ws = Workspace::new("//- a.py\nERR a\n//- b.py\nb\n");
-    let server = Definition::new("fake", surveyed([Act::Await(ws.gate("never")), Act::Default]));
-    let lp = Langport::builder(&ws).server(server).max_wait(3_000).start();
+    let script = surveyed([Act::Await(ws.gate("never")), Act::Default]);
+    let server = Definition::new("fake", script).table("[diagnostics]\nproject = true");
+    let lp = Langport::builder(&ws).server(server).max_wait(6_000).start();
     all(&lp).says("fresh · fake · 1 error in 1 of 2 files");
     ws.open("never");
+}
+
+/// tombi's report is about the files as they were, pyright's has no end: nothing is known of another server's.
+fn a_report_of_which_nothing_is_known_does_not_count() {
+    let ws = Workspace::new("//- a.py\nERR a\n//- b.py\nb\n");
+    let lp = Langport::with(&ws, surveyed([Act::Reply(whole(&ws, &[("a.py", 0), ("b.py", 2)]))]));
+    all(&lp).says("fresh · fake · 1 error in 1 of 2 files").contains("ERR a");
+    assert_eq!(lp.log().count("workspace/diagnostic"), 0);
+}
+
+/// What a report says of a file that is written while it is made is not about the text on disk.
+fn a_report_that_a_change_overtakes_does_not_count() {
+    let ws = Workspace::new("//- a.py\nERR a\n//- b.py\nb\n");
+    let report = whole(&ws, &[("a.py", 2), ("b.py", 0)]);
+    let lp = relied_on(&ws, [Act::Await(ws.gate("report")), Act::Reply(report)]);
+    let call = lp.call("lsp_diagnostics", &json!({"scope": "workspace"}));
+    lp.log().wait("workspace/diagnostic", 1);
+    ws.write("b.py", "ERR b\n");
+    ws.open("report");
+    let answer = Answer::of(&lp.answer(call));
+    answer.contains("ERR a").contains("ERR b").lacks("told");
+    let mark = crate::marks::mark(&answer);
+    let since = lp.tool("diagnostics", &json!({"file_path": "b.py", "new_only": true, "since": mark}));
+    since.says(&format!("fresh · fake · no new problems, since {mark}"));
 }
 
 fn new_ones_of_the_whole_workspace() {

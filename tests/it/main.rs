@@ -54,6 +54,7 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
+mod since;
 mod support;
 mod sync;
 mod tools;
@@ -93,6 +94,7 @@ fn main() {
         channels::trials(),
         between::trials(),
         marks::trials(),
+        since::trials(),
         everything::trials(),
         freshness::trials(),
         eventless::trials(),

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{
     Moment, Request, Scope,
     changed::Basis,
-    compare::{Baseline, Compared, Known, compare, key},
+    compare::{Baseline, Compared, Known, compare, key, lines},
     memory::{Noted, Point, hash},
     pages::Kept,
     remarks::{Judging, remarks, remarks_on_judging},
@@ -104,7 +104,7 @@ impl<'a> Answering<'a> {
             self.list(one, rank, &compared, &mut counts, &mut lines);
         }
         if several {
-            counts.files = Some((sweep.checked.len() - judging.unchanged, with_lines(&lines)));
+            counts.files = Some((sweep.checked.len() - judging.left_out(), with_lines(&lines)));
         }
         if self.request.new_only {
             counts.new = Some(judging.gone);
@@ -112,7 +112,7 @@ impl<'a> Answering<'a> {
         // What has not been answered yet is asked about again next time.
         let whole = several && self.request.file_path.is_none() && sweep.unreached == 0 && !self.cut;
         memory.tell(self.ask.caller.id, point, whole && sweep.checked.iter().all(Checked::is_whole));
-        let compared_files = sweep.checked.len() - judging.unchanged;
+        let compared_files = sweep.checked.len() - judging.left_out();
         if judging.unknown.len() == compared_files && compared_files > 0 {
             // Nothing is new against nothing.
             counts.new = None;
@@ -156,22 +156,46 @@ impl<'a> Answering<'a> {
         }
         let baseline = self.basis.baseline(&self.ask.engine.memory, &one.path, &one.text);
         let mut compared = compare(&baseline, &one.text, known, &answered(one));
+        let (unsure, older) = self.by_names(one, &mut compared);
+        let by_lines = matches!(baseline, Baseline::Text(_));
+        if by_lines && older > 0 {
+            judging.older.push(format!("{} ({older})", one.shown));
+        }
         if rank == Rank::Dependent && one.verdict.answered() && !compared.differs() {
-            judging.unchanged += 1;
+            judging.unchanged += usize::from(!by_lines || older == 0);
+            judging.aside += usize::from(by_lines && older > 0);
             return None;
         }
+        judging.unsure += unsure;
         let least = self.request.least;
         judging.gone += compared.gone.iter().filter(|severity| **severity <= least).count();
         if compared.unknown {
             judging.unknown.push(one.shown.clone());
         }
-        if matches!(baseline, Baseline::Text(_)) {
-            judging.by_lines += 1;
-        }
+        judging.by_lines += usize::from(by_lines);
         if !self.request.new_only {
             compared.new.fill(true);
         }
         Some(compared)
+    }
+
+    /// Counts as new what names something that has changed since a revision, wherever it stands: what was known of a text
+    /// may rest on other files as they are now. Tells how many these are, and how many are taken for older ones.
+    fn by_names(&self, one: &Checked, compared: &mut Compared) -> (usize, usize) {
+        let Basis::Revision { touched, .. } = &self.basis else { return (0, 0) };
+        let lines = lines(&one.text);
+        let (mut unsure, mut older) = (0, 0);
+        for (found, new) in one.found.iter().zip(&mut compared.new).filter(|(_, new)| !**new) {
+            let counts = Counts::lists(found.severity, found.faint, self.request.least);
+            let line = (found.problem.line as usize).checked_sub(1).and_then(|at| lines.get(at)).copied();
+            if touched.is_named(line.unwrap_or_default()) || touched.is_named(&found.problem.message) {
+                *new = true;
+                unsure += usize::from(counts);
+            } else {
+                older += usize::from(counts);
+            }
+        }
+        (unsure, older)
     }
 
     fn list(&self, one: &Checked, rank: Rank, compared: &Compared, counts: &mut Counts, lines: &mut Vec<Line>) {

@@ -13,6 +13,7 @@ use super::{
     choose::{self, Walked},
     compare::{Baseline, same_lines},
     memory::{Memory, Point, expired},
+    touched::Touched,
 };
 use crate::{
     runtime::ground::Seen,
@@ -46,6 +47,8 @@ pub(super) enum Basis {
     Revision {
         /// The texts then of the files that differ, as far as they were there and can be read.
         before: HashMap<PathBuf, Option<Before>>,
+        /// What may mean something else than then.
+        touched: Touched,
     },
 }
 
@@ -67,7 +70,7 @@ impl Basis {
                 None if created.contains(path) => Baseline::Nothing,
                 None => Baseline::Unknown,
             },
-            Self::Revision { before } => match before.get(path) {
+            Self::Revision { before, .. } => match before.get(path) {
                 Some(None) => Baseline::Nothing,
                 Some(Some(Before::Text(old))) => of_text(old).unwrap_or_else(|| Baseline::Text(Arc::clone(old))),
                 Some(Some(Before::Unreadable)) => Baseline::Unknown,
@@ -94,6 +97,8 @@ pub(super) struct Changed {
     /// In the order of their paths.
     pub edited: BTreeSet<PathBuf>,
     pub gone: BTreeSet<String>,
+    /// Names that may mean something else than before, as far as the older texts are known.
+    pub touched: Touched,
     pub basis: Basis,
     /// `since @k3x9.c`, in langport's own words.
     pub phrase: String,
@@ -184,7 +189,7 @@ impl Ask<'_> {
     /// By what the watcher has seen since `from`, or by time stamps where it sees nothing; nothing where too much was
     /// lost.
     async fn by_log(&self, from: Point, known: Point, seen: Seen, phrase: String) -> Result<Option<Changed>, Failure> {
-        let ground = &self.engine.ground;
+        let (ground, memory) = (&self.engine.ground, &self.engine.memory);
         let (mut edited, mut gone, mut created) = (BTreeSet::new(), BTreeSet::new(), HashSet::new());
         let mut notes = Vec::new();
         let changes = ground.watcher.since(from.seq);
@@ -209,6 +214,19 @@ impl Ask<'_> {
         // A folder whose files are named need not be.
         let files: Vec<String> = gone.iter().filter(|name| !name.ends_with('/')).cloned().collect();
         gone.retain(|name: &String| !name.ends_with('/') || !files.iter().any(|file| file.starts_with(name.as_str())));
+        let mut touched = Touched::default();
+        let ends = changes.events.iter().filter(|change| change.kind == Kind::Deleted);
+        for record in ends.filter_map(|change| Some((&change.path, memory.at(&change.path, known)?))) {
+            touched.whole(record.0, &record.1.text);
+        }
+        for path in edited.iter().take(choose::FILES) {
+            let Ok(now) = ground.read(path) else { continue };
+            match memory.at(path, known) {
+                Some(record) => touched.between(&record.text, &now.text),
+                None if created.contains(path) => touched.whole(path, &now.text),
+                None => {}
+            }
+        }
         let mut cut = false;
         if seen == Seen::OpenFiles {
             let Walked { files, more, cut: short } = choose::walk(self, None, Some(from.at - TICK)).await;
@@ -216,7 +234,8 @@ impl Ask<'_> {
             cut = short || more > 0;
             notes.push("not every file is watched: found by time stamps; a file that is gone may be missing".into());
         }
-        Ok(Some(Changed { edited, gone, basis: Basis::Mark { point: known, created }, phrase, notes, cut }))
+        let basis = Basis::Mark { point: known, created };
+        Ok(Some(Changed { edited, gone, touched, basis, phrase, notes, cut }))
     }
 
     /// The files that differ from a revision.
@@ -229,7 +248,7 @@ impl Ask<'_> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let deadline = Instant::now() + left / SHARE;
         let (mut edited, mut gone, mut before) = (BTreeSet::new(), BTreeSet::new(), HashMap::new());
-        let mut errors = Vec::new();
+        let (mut errors, mut touched) = (Vec::new(), Touched::default());
         for root in engine.ground.roots.all() {
             let compared = async {
                 let commit = git.commit(&root.path, revision, deadline).await?;
@@ -250,11 +269,19 @@ impl Ask<'_> {
                 let old = one.before.map(|object| texts.get(&object).cloned().map_or(Before::Unreadable, Before::Text));
                 match engine.ground.read(&one.path) {
                     Err(_) if !one.path.exists() => {
+                        if let Some(Before::Text(old)) = &old {
+                            touched.whole(&one.path, old);
+                        }
                         gone.insert(engine.ground.roots.display(&one.path));
                     }
                     // Only touched, or stored with other ends of lines.
                     Ok(now) if matches!(&old, Some(Before::Text(old)) if same_lines(old, &now.text)) => {}
-                    _ => {
+                    now => {
+                        match (&old, now) {
+                            (Some(Before::Text(old)), Ok(now)) => touched.between(old, &now.text),
+                            (None, Ok(now)) => touched.whole(&one.path, &now.text),
+                            _ => {}
+                        }
                         before.insert(one.path.clone(), old);
                         edited.insert(one.path);
                     }
@@ -267,8 +294,9 @@ impl Ask<'_> {
             return Err(told(error));
         }
         let notes = errors.iter().map(|(root, error)| format!("{root} is left out: {error}")).collect();
-        let (basis, phrase) = (Basis::Revision { before }, format!("since {revision}"));
-        Ok(Changed { edited, gone, basis, phrase, notes, cut: !errors.is_empty() })
+        let phrase = format!("since {revision}");
+        let basis = Basis::Revision { before, touched: touched.clone() };
+        Ok(Changed { edited, gone, touched, basis, phrase, notes, cut: !errors.is_empty() })
     }
 }
 

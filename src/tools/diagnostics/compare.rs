@@ -44,7 +44,7 @@ pub(super) fn key(server: &str, severity: Severity, source: Option<&str>, code: 
 pub(super) enum Baseline {
     /// What was known of an older text.
     Known(Arc<Record>),
-    /// Only the older text: what stands on lines that it does not have counts as new.
+    /// Only the older text: what stands on lines that it does not have counts as new; of the rest nobody knows.
     Text(Arc<str>),
     /// There was no such file: all is new.
     Nothing,
@@ -124,7 +124,7 @@ fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[S
 }
 
 /// The lines of a text without their ends.
-fn lines(text: &str) -> Vec<&str> {
+pub(super) fn lines(text: &str) -> Vec<&str> {
     let unix = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     unix.flat_map(|line| line.split('\r')).collect()
 }
@@ -135,7 +135,7 @@ pub(super) fn same_lines(a: &str, b: &str) -> bool {
 }
 
 /// What differs, in order. It is bounded in time: where texts have little in common it is coarser, and as right.
-fn diff(old: &[&str], new: &[&str]) -> Vec<Hunk> {
+pub(super) fn diff(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());

@@ -1,5 +1,5 @@
 //! Which files may depend on changed ones although nothing is known of them yet: those whose texts name a changed file,
-//! as imports do.
+//! as imports do, or what was declared on a line that has changed.
 
 use std::{
     io::Read as _,
@@ -8,7 +8,7 @@ use std::{
 
 use memchr::memmem::Finder;
 
-use super::sweep::Target;
+use super::{sweep::Target, touched::Touched};
 use crate::sys::files;
 
 /// Bytes of a file that are looked through: imports stand at its beginning.
@@ -34,15 +34,24 @@ fn own_names(path: &Path) -> Vec<String> {
     }
 }
 
-/// Those of `files` whose text holds one of the names as a word. Reads them: for a thread that may block.
-pub(super) fn naming(among: Vec<PathBuf>, names: &[String]) -> Vec<PathBuf> {
+/// Those of `among` whose text holds one of the file names as a word, and behind them those that hold one of the names
+/// that were touched. Reads them: for a thread that may block.
+pub(super) fn naming(among: Vec<PathBuf>, names: &[String], touched: &Touched) -> Vec<PathBuf> {
     let finders: Vec<Finder<'_>> = names.iter().filter(|name| !name.is_empty()).map(Finder::new).collect();
-    let holds = |path: &PathBuf| {
+    let (mut importing, mut using) = (Vec::new(), Vec::new());
+    for path in among {
         let mut text = Vec::new();
-        let read = files::open(path).and_then(|file| file.take(READ).read_to_end(&mut text));
-        read.is_ok() && finders.iter().any(|finder| has_word(&text, finder))
-    };
-    among.into_iter().filter(holds).collect()
+        if files::open(&path).and_then(|file| file.take(READ).read_to_end(&mut text)).is_err() {
+            continue;
+        }
+        if finders.iter().any(|finder| has_word(&text, finder)) {
+            importing.push(path);
+        } else if touched.is_named(&String::from_utf8_lossy(&text)) {
+            using.push(path);
+        }
+    }
+    importing.extend(using);
+    importing
 }
 
 fn has_word(text: &[u8], finder: &Finder<'_>) -> bool {

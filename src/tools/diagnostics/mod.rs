@@ -10,6 +10,7 @@ mod mentions;
 mod pages;
 mod remarks;
 mod sweep;
+mod touched;
 mod words;
 
 use std::{
@@ -143,7 +144,7 @@ impl Ask<'_> {
         let edited: HashSet<PathBuf> = targets.iter().map(|target| target.file.path.clone()).collect();
         let (dependents, untouched) = self.dependents(&mut chooser, &targets, &changed).await;
         targets.extend(dependents);
-        let mut sweep = self.sweep(targets, &Surveys::new()).await;
+        let mut sweep = self.sweep(targets, &Surveys::default()).await;
         sweep.unreached += beyond;
         let Changed { gone, basis, phrase, mut notes, cut, .. } = changed;
         let gone: Vec<String> = gone.into_iter().filter(|name| self.is_within(within.as_deref(), name)).collect();
@@ -181,7 +182,7 @@ impl Ask<'_> {
         walked.files.sort_by_key(|path| !known.contains(path));
         let mut chooser = Chooser::new(self, within.as_deref());
         let targets: Vec<Target> = walked.files.iter().filter_map(|path| chooser.target(path)).collect();
-        let surveys = self.surveys(&targets).await;
+        let surveys = self.surveys(&targets, moment).await;
         let mut sweep = self.sweep(targets, &surveys).await;
         sweep.unreached += walked.more;
         notes.extend(chooser.notes());
@@ -216,8 +217,8 @@ impl Ask<'_> {
         servers.map(|(entry, root, files)| ((entry.name.to_string(), root), files)).collect()
     }
 
-    /// Files of projects that have changed: those of which something is known, and those that name a changed file; with
-    /// the number of those that are too many.
+    /// Files of projects that have changed: those of which something is known, and those that name a changed file or what
+    /// it declared on a changed line; with the number of those that are too many.
     async fn dependents(
         &self,
         chooser: &mut Chooser<'_>,
@@ -243,13 +244,14 @@ impl Ask<'_> {
         candidates.extend(remembered.filter(|path| chooser.projects(path).iter().any(|one| projects.contains(one))));
         let mut targets: Vec<Target> = candidates.iter().filter_map(|path| chooser.target(path)).collect();
         let names = mentions::names(edited);
-        if !names.is_empty() {
+        if !names.is_empty() || !changed.touched.is_empty() {
             let mut others = choose::walk(self, None, None).await.files;
             others.retain(|path| {
                 !candidates.contains(path) && chooser.projects(path).iter().any(|one| projects.contains(one))
             });
-            let naming =
-                tokio::task::spawn_blocking(move || mentions::naming(others, &names)).await.unwrap_or_default();
+            let touched = changed.touched.clone();
+            let naming = tokio::task::spawn_blocking(move || mentions::naming(others, &names, &touched));
+            let naming = naming.await.unwrap_or_default();
             targets.extend(naming.iter().filter_map(|path| chooser.target(path)));
         }
         let beyond = targets.len().saturating_sub(DEPENDENTS);

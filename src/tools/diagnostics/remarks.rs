@@ -18,6 +18,19 @@ pub(super) struct Judging {
     pub unknown: Vec<String>,
     /// Files that depend on changed ones, and have the problems that they had.
     pub unchanged: usize,
+    /// Files that may depend on changed ones, and whose problems are all taken for older ones.
+    pub aside: usize,
+    /// Problems that count as new for what they name, and may be older.
+    pub unsure: usize,
+    /// Files with the number of their problems that do not count, although nothing is known of before.
+    pub older: Vec<String>,
+}
+
+impl Judging {
+    /// Files that were asked about and are not listed.
+    pub(super) fn left_out(&self) -> usize {
+        self.unchanged + self.aside
+    }
 }
 
 /// What servers lack, and of several files those whose verdict is not the best one.
@@ -49,6 +62,15 @@ pub(super) fn remarks_on_judging(notes: &mut Vec<String>, judging: &Judging, cap
     if judging.by_lines > 0 {
         let files = count(judging.by_lines, "file", "files");
         notes.push(format!("{files} compared by lines: what stands on lines changed {phrase} counts as new"));
+    }
+    if judging.unsure > 0 {
+        let problems = count(judging.unsure, "problem", "problems");
+        notes.push(format!("{problems} on other lines listed for naming what has changed {phrase}: may be older"));
+    }
+    if !judging.older.is_empty() {
+        let files: Vec<&str> = judging.older.iter().map(String::as_str).collect();
+        let files = named(&files);
+        notes.push(format!("not counted, on unchanged lines that name nothing that has changed {phrase}: {files}"));
     }
     if !judging.unknown.is_empty() {
         let files: Vec<&str> = judging.unknown.iter().map(String::as_str).collect();

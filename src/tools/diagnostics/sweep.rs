@@ -11,6 +11,7 @@ use std::{
 use futures::future::join_all;
 use tokio::time::Instant;
 
+use super::Moment;
 use crate::{
     protocol::types::Severity,
     registry::Entry,
@@ -75,7 +76,12 @@ pub(super) struct Sweep {
 }
 
 /// What servers have told of their whole project: for each file whole lists.
-pub(super) type Surveys = HashMap<(String, PathBuf), (Reply, HashMap<PathBuf, FileProblems>)>;
+#[derive(Default)]
+pub(super) struct Surveys {
+    told: HashMap<Key, (Reply, HashMap<PathBuf, FileProblems>)>,
+    /// The texts that this is about.
+    texts: HashMap<PathBuf, Arc<str>>,
+}
 
 fn key(entry: &Entry, root: &Path) -> Key {
     (entry.name.to_string(), root.to_owned())
@@ -89,7 +95,7 @@ impl Ask<'_> {
         let asked =
             serving.answering.iter().chain(&serving.linters).map(|(entry, root)| self.ask(entry, root, &question));
         let heard = join_all(asked).await;
-        self.checked(target.file, heard)
+        self.checked(target.file, heard, None)
     }
 
     /// Asks about files in this order.
@@ -116,7 +122,8 @@ impl Ask<'_> {
                 for (key, shortfall) in failed.filter(|(_, shortfall)| ends_all(shortfall)) {
                     down.entry(key.clone()).or_insert_with(|| shortfall.clone());
                 }
-                sweep.checked.push(self.checked(file, heard.into_iter().map(|(_, one)| one).collect()));
+                let text = surveys.text_of(&heard, &file.path);
+                sweep.checked.push(self.checked(file, heard.into_iter().map(|(_, one)| one).collect(), text));
             }
             self.progress.say(&format!("{} of {total} files", sweep.checked.len()));
         }
@@ -177,8 +184,8 @@ impl Ask<'_> {
         (target.file, heard)
     }
 
-    /// Takes apart what was heard of a file.
-    fn checked(&self, file: File, heard: Vec<Heard>) -> Checked {
+    /// Takes apart what was heard of a file; `text` is what it was about, where that is known.
+    fn checked(&self, file: File, heard: Vec<Heard>, text: Option<Arc<str>>) -> Checked {
         let heard = without_the_unsupporting(heard);
         let parts: Vec<ServerVerdict> = heard.iter().map(|one| self.part(one)).collect();
         let (mut found, mut missing, mut beyond) = (Vec::new(), Vec::new(), 0);
@@ -202,34 +209,57 @@ impl Ask<'_> {
         found.sort_by(|a, b| order(a).cmp(&order(b)));
         let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
         // Each asks until its answer is about the text on disk.
-        let text = self.engine.ground.read(&file.path).map_or_else(|_| file.lines.shared(), |now| now.text.clone());
+        let now = || self.engine.ground.read(&file.path).map_or_else(|_| file.lines.shared(), |now| now.text.clone());
+        let text = text.unwrap_or_else(now);
         Checked { path: file.path, shown: file.shown, text, parts, verdict, found, beyond, missing }
     }
 
-    /// Asks those for their whole project who can be asked so, once each, within a part of the time.
-    pub(super) async fn surveys(&self, targets: &[Target]) -> Surveys {
+    /// Asks those for their whole project who can be asked so, once each, within a part of the time. What files were
+    /// changed meanwhile are not those that the reports are about, and others may depend on them: then none counts.
+    pub(super) async fn surveys(&self, targets: &[Target], moment: Moment) -> Surveys {
         let mut seen = HashSet::new();
         let serving = targets.iter().flat_map(|target| target.serving.answering.iter().chain(&target.serving.linters));
         let servers: Vec<_> = serving.filter(|(entry, root)| seen.insert(key(entry, root))).collect();
         let longest = self.deadline.saturating_duration_since(Instant::now()) / 3;
         let asked = servers.iter().map(|(entry, root)| self.engine.pool.survey(self.caller.id, entry, root, longest));
         let heard = join_all(asked).await;
-        let mut surveys = Surveys::new();
+        let mut surveys = Surveys::default();
         for ((entry, root), told) in servers.iter().zip(heard) {
             if let Ok(mut reply) = told
                 && let Answer::Project(files) = std::mem::replace(&mut reply.answer, Answer::Project(Vec::new()))
             {
-                surveys.insert(key(entry, root), (reply, files.into_iter().collect()));
+                surveys.told.insert(key(entry, root), (reply, files.into_iter().collect()));
             }
         }
-        surveys
+        let ground = &self.engine.ground;
+        for path in surveys.told.values().flat_map(|(_, files)| files.keys()) {
+            if let Ok(now) = ground.read(path) {
+                surveys.texts.insert(path.clone(), now.text.clone());
+            }
+        }
+        if !surveys.texts.is_empty() {
+            ground.barrier().await;
+        }
+        let changes = ground.watcher.since(moment.seq);
+        let moved = changes.overflow || changes.events.iter().any(|change| self.engine.concerns(&change.path));
+        if moved { Surveys::default() } else { surveys }
+    }
+}
+
+impl Surveys {
+    /// The text that a file's answers are about, where one of them comes from here.
+    fn text_of(&self, heard: &[(Key, Heard)], path: &Path) -> Option<Arc<str>> {
+        let from_here =
+            heard.iter().any(|(key, _)| self.told.get(key).is_some_and(|(_, files)| files.contains_key(path)));
+        self.texts.get(path).filter(|_| from_here).cloned()
     }
 }
 
 /// What a server's view of its project says of a file.
 fn told_of(surveys: &Surveys, entry: &Entry, root: &Path, path: &Path) -> Option<Reply> {
-    let (reply, files) = surveys.get(&key(entry, root))?;
-    Some(Reply { answer: Answer::Problems(files.get(path)?.clone()), ..reply.clone() })
+    let (reply, files) = surveys.told.get(&key(entry, root))?;
+    let problems = files.get(path).filter(|_| surveys.texts.contains_key(path))?;
+    Some(Reply { answer: Answer::Problems(problems.clone()), ..reply.clone() })
 }
 
 /// After this a server is asked no further in this call: another file would only meet the same.

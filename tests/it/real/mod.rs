@@ -24,6 +24,7 @@ mod scopes;
 mod servers;
 mod shop;
 mod shop_languages;
+mod surveys;
 mod sync;
 mod truth;
 
@@ -58,6 +59,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         flask::trials(),
         sync::trials(),
         scopes::trials(),
+        surveys::trials(),
         installed::trials(),
         project::trials(),
         positions::trials(),

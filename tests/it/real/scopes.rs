@@ -10,10 +10,10 @@ use crate::{
 use super::{needs, servers::Need, start};
 
 needs! {
-    [Pyright] => two_files_changed_pyright, git_revision_pyright, old_errors_below_new_lines_pyright,
+    [Pyright] => two_files_changed_pyright, git_revision_pyright, broken_elsewhere_pyright, old_errors_below_new_lines_pyright,
         the_whole_workspace_pyright;
-    [Ty] => two_files_changed_ty, git_revision_ty, old_errors_below_new_lines_ty, the_whole_workspace_ty;
-    [Typescript7] => two_files_changed_typescript, git_revision_typescript, old_errors_below_new_lines_typescript,
+    [Ty] => two_files_changed_ty, git_revision_ty, broken_elsewhere_ty, old_errors_below_new_lines_ty, the_whole_workspace_ty;
+    [Typescript7] => two_files_changed_typescript, git_revision_typescript, broken_elsewhere_typescript, old_errors_below_new_lines_typescript,
         the_whole_workspace_typescript;
 }
 
@@ -134,6 +134,20 @@ fn git_revision(project: &Project) {
     ask(&lp, json!({"scope": "changed", "since": "HEAD~1"})).contains("1 error in 1 of 1 file");
 }
 
+/// The error is in a file that has not changed since the revision, and nothing was ever asked before.
+fn broken_elsewhere(project: &Project) {
+    let ws = Workspace::new(project.fixture);
+    commit(&ws);
+    project.edit(&ws, project.lib, project.number);
+    let lp = start(&ws, &[project.need]);
+    let answer = ask(&lp, json!({"scope": "changed", "since": "HEAD", "new_only": true}));
+    answer.contains("1 new error in 1 of 2 files, since HEAD").contains("may be older");
+    assert!(project.is_in(&answer, project.using, 3), "{answer}");
+    let (from, to) = project.number;
+    project.edit(&ws, project.lib, (to, from));
+    ask(&lp, json!({"scope": "changed", "since": "HEAD", "new_only": true})).contains("nothing to look at has changed");
+}
+
 fn old_errors_below_new_lines(project: &Project) {
     let (ws, lp) = project.begin();
     let name = project.need.name();
@@ -208,4 +222,16 @@ fn the_whole_workspace_ty() {
 
 fn the_whole_workspace_typescript() {
     the_whole_workspace(&typescript());
+}
+
+fn broken_elsewhere_pyright() {
+    broken_elsewhere(&python(Need::Pyright));
+}
+
+fn broken_elsewhere_ty() {
+    broken_elsewhere(&python(Need::Ty));
+}
+
+fn broken_elsewhere_typescript() {
+    broken_elsewhere(&typescript());
 }
