@@ -162,8 +162,11 @@ pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
     };
     let mut failure = failure(code, what, refusal.next.clone());
     if inside.is_none() {
-        // A path that only the server knows is the server's text.
-        failure.details.extend(refusal.path.as_ref().map(|path| path.display().to_string()));
+        // A path that only the server knows is the server's text, and where a link leads the repository's.
+        failure.details.extend(refusal.path.as_ref().map(|path| match &refusal.leads {
+            Some(target) => format!("{} -> {}", ground.roots.display(path), target.display()),
+            None => path.display().to_string(),
+        }));
     }
     failure
 }
@@ -215,6 +218,7 @@ pub(super) fn diff_lines(ground: &Ground, files: &[FileDiff]) -> Vec<DiffLine> {
                     Line::Same(text) => format!(" {text}"),
                     Line::Removed(text) => format!("-{text}"),
                     Line::Added(text) => format!("+{text}"),
+                    Line::Unended => "\\ No newline at end of file".to_owned(),
                 });
             }
         }
