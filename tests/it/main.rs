@@ -46,6 +46,7 @@ mod positions;
 mod readme;
 mod real;
 mod reload;
+mod renames;
 mod replaced;
 mod resources;
 mod roots;
@@ -108,6 +109,7 @@ fn main() {
         tools::trials(),
         actions::trials(),
         changes::trials(),
+        renames::trials(),
         moves::trials(),
         consent::trials(),
         hostile_edits::trials(),
