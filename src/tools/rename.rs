@@ -15,11 +15,11 @@ use crate::{
 use super::{
     address::{Address, Aim},
     args::{Args, invalid},
-    ask::{Ask, Heard},
+    ask::Ask,
     file::failure,
     kinds::count,
     outcome::{Code, Failure, Outcome, Verdict},
-    plan::{Planned, Wanted},
+    plan::{Change, Planned},
 };
 
 /// Characters of a name.
@@ -48,11 +48,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let place = format!("{}:{}:{}", spot.file.shown, spot.at.line + 1, spot.at.column + 1);
     let name = ask.engine.display(&heard.entry);
     if !reply.verdict.answered() && !allow_partial {
-        let why = reply.reason.clone().unwrap_or_else(|| "it does not know the whole project yet".into());
         let next = "ask again in a moment, or pass allow_partial true to take what it knows";
-        let mut refused = failure(Code::Refused, format!("{name}: {why}: its edit may lack uses"), next);
-        refused.servers.push(ask.part(&heard));
-        return Err(refused);
+        return Err(ask.half_known(&heard, reply, next));
     }
     let nothing = || {
         let next = spot.names().unwrap_or_else(|| "point at the name itself, or at its declaration".into());
@@ -61,9 +58,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let edit = proposal.edit.clone().ok_or_else(|| if same { same_name() } else { nothing() })?;
     // A rename that writes everywhere what stands there already.
     let same = same || edit.steps.iter().any(|step| matches!(step, EditStep::Texts { edits, .. } if !edits.is_empty()));
-    let wanted =
-        Wanted { title: format!("rename to {new_name}"), edit, proposal: proposal.clone(), encoding: reply.encoding };
-    match ask.plan(wanted).await? {
+    match ask.plan(format!("rename to {new_name}"), Change::of(proposal, edit, reply.encoding)).await? {
         Planned::Nothing => Err(if same { same_name() } else { nothing() }),
         Planned::Plan(plan) => {
             let mut notes = spot.notes.clone();
@@ -77,7 +72,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             if !matches!(reply.verdict, Verdict::Fresh) {
                 notes.push("uses that the server does not know yet are not among it".into());
             }
-            ask.keep(&heard, *plan, notes, token.as_deref())
+            ask.keep(&[heard], *plan, notes, token.as_deref())
         }
     }
 }
@@ -126,21 +121,6 @@ fn more_than_the_name(edit: Option<&WorkspaceEdit>, new_name: &str) -> usize {
         _ => &[],
     });
     texts.filter(|edit| edit.text != new_name && edit.text.contains(new_name)).count()
-}
-
-impl Ask<'_> {
-    /// Why there is no change to plan: a planner without a plan has failed, whatever may still come.
-    pub(super) fn no_change(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
-        let name = self.engine.display(&heard.entry);
-        let code = match shortfall.verdict() {
-            Verdict::Indexing | Verdict::Unanswered => Code::Unavailable,
-            _ => super::short::code(shortfall),
-        };
-        Failure {
-            details: shortfall.lines(),
-            ..failure(code, format!("{name}: {shortfall}"), super::short::next_step(&name, shortfall))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
+mod several;
 mod support;
 mod sync;
 mod tools;
@@ -111,6 +112,7 @@ fn main() {
         changes::trials(),
         renames::trials(),
         moves::trials(),
+        several::trials(),
         consent::trials(),
         hostile_edits::trials(),
         try_tour::trials(),

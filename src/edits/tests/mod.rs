@@ -6,4 +6,5 @@ mod faults;
 mod hostile;
 mod plans;
 mod random;
+mod uniting;
 mod world;
