@@ -4,6 +4,7 @@ mod applying;
 mod attributes;
 mod faults;
 mod hostile;
+mod others;
 mod plans;
 mod random;
 mod uniting;
