@@ -21,7 +21,7 @@ use super::{
     file::{Serving, failure},
     outcome::{Code, Failure, Outcome},
     plan::Planned,
-    together::{Asked, Joint},
+    together::{Asked, Joint, Part},
 };
 
 /// Servers that one move asks; the others are named.
@@ -50,8 +50,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let Some(Joint { heard, mut change, mut notes }) =
         ask.ask_together(&asked.servers, &query, |edit| of_the_old_place(edit, &source, &target)).await?
     else {
-        let names: Vec<String> =
-            asked.servers.iter().filter(|one| one.needed).map(|one| ask.engine.display(&one.entry)).collect();
+        let names: Vec<String> = asked
+            .servers
+            .iter()
+            .filter(|one| one.part == Part::Needed)
+            .map(|one| ask.engine.display(&one.entry))
+            .collect();
         let next = "move it by other means, then see lsp/diagnostics for what refers to it";
         let what = format!("{}: what refers to a moved file is not mended", names.join(", "));
         return Err(failure(Code::Unsupported, what, next));
@@ -109,7 +113,9 @@ impl Whom {
     fn add(&mut self, ask: &Ask<'_>, asked: Asked) {
         let known = |own: &&mut Asked| own.entry.name == asked.entry.name && own.root == asked.root;
         if let Some(own) = self.servers.iter_mut().find(known) {
-            own.needed |= asked.needed;
+            if asked.part == Part::Needed {
+                own.part = Part::Needed;
+            }
         } else if self.servers.len() < SERVERS {
             self.servers.push(asked);
         } else {
@@ -135,17 +141,18 @@ async fn whom(ask: &Ask<'_>, source: &Path, given: &str, folder: bool) -> Result
         vec![(file.path, file.language, serving)]
     };
     for (file, language, serving) in moved {
-        let linters = serving.linters.iter().map(|server| (server, serving.answering.is_empty()));
-        for ((entry, root), needed) in serving.answering.iter().map(|server| (server, true)).chain(linters) {
+        let alone = if serving.answering.is_empty() { Part::Needed } else { Part::Possible };
+        let linters = serving.linters.iter().map(|server| (server, alone));
+        for ((entry, root), part) in serving.answering.iter().map(|server| (server, Part::Needed)).chain(linters) {
             let (entry, root) = (entry.clone(), root.clone());
-            whom.add(ask, Asked { entry, root, file: file.clone(), language: language.clone(), needed });
+            whom.add(ask, Asked { entry, root, file: file.clone(), language: language.clone(), part });
         }
         languages.insert(language);
     }
     // One that is missing keeps those that are there from nothing: what it would have done is told.
     let there: Vec<bool> = whom.servers.iter().map(|one| engine.available(&one.entry)).collect();
     if there.contains(&true) {
-        whom.servers.iter_mut().zip(there).for_each(|(one, there)| one.needed &= there);
+        whom.servers.iter_mut().zip(there).filter(|(_, there)| !there).for_each(|(one, _)| one.part = Part::Expected);
     }
     for sample in engine.present.samples(&engine.ground.roots, &engine.languages).await.iter() {
         for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
@@ -153,7 +160,8 @@ async fn whom(ask: &Ask<'_>, source: &Path, given: &str, folder: bool) -> Result
             if entry.may(Capability::FileOperations) && (engine.pool.runs(&entry) || refers && engine.available(&entry))
             {
                 let (file, language) = (sample.path.clone(), sample.language.clone());
-                whom.add(ask, Asked { entry, root, file, language, needed: false });
+                let part = if refers { Part::Expected } else { Part::Possible };
+                whom.add(ask, Asked { entry, root, file, language, part });
             }
         }
     }

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use crate::{
-    edits::{Clash, Part, unite},
+    edits::{self, Clash, unite},
     protocol::{positions::Encoding, types::WorkspaceEdit},
     registry::Entry,
     runtime::query::{Answer, Proposal, Query, Question, Reply, Shortfall},
@@ -30,8 +30,18 @@ pub(super) struct Asked {
     pub root: PathBuf,
     pub file: PathBuf,
     pub language: String,
-    /// Without its answer there is no change; else the lack is told.
-    pub needed: bool,
+    pub part: Part,
+}
+
+/// What a server has to do with a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Without its answer there is no change.
+    Needed,
+    /// It should have a part: that it has none is told, and why.
+    Expected,
+    /// It may have one: that it cannot is no news.
+    Possible,
 }
 
 /// What all of them want to change.
@@ -70,8 +80,14 @@ impl Ask<'_> {
                 Ok(reply) if !reply.verdict.answered() => {
                     return Err(self.half_known(heard, reply, "ask again in a moment"));
                 }
+                Err(Shortfall::Unsupported(wanted)) if one.part == Part::Expected => {
+                    notes.push(format!(
+                        "{} has no {wanted}: what its files hold is left as it is",
+                        self.engine.display(&heard.entry)
+                    ));
+                }
                 Err(Shortfall::Unsupported(_)) | Ok(_) => {}
-                Err(shortfall) if one.needed => return Err(self.no_change(heard, shortfall)),
+                Err(shortfall) if one.part == Part::Needed => return Err(self.no_change(heard, shortfall)),
                 Err(shortfall) => {
                     let name = self.engine.display(&heard.entry);
                     notes.push(format!("what its files hold is left as it is: {}", note(&name, shortfall)));
@@ -119,7 +135,7 @@ impl Ask<'_> {
             })
             .collect();
         let parts = answers.iter().zip(&texts).filter_map(|((_, proposal, encoding), text)| {
-            Some(Part { edit: proposal.edit.as_ref()?, encoding: *encoding, text })
+            Some(edits::Part { edit: proposal.edit.as_ref()?, encoding: *encoding, text })
         });
         let name = |part: usize| self.engine.display(&answers[part].0.entry);
         let edit = unite(&parts.collect::<Vec<_>>()).map_err(|clash| match clash {

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::definitions::{Row, row_trial, rows, start};
+use super::{
+    definitions::{Row, put_in_place, row_trial, rows, start},
+    servers,
+};
 
 pub(super) fn trials() -> Vec<Trial> {
     let trial = |name: &str, server: &str, test| {
@@ -22,6 +25,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("edt_04_the_last_line_end_css", "css", last_line_end_css),
         trial("edt_07_fixes_for_places_and_kinds_typescript", "typescript-language-server", fixes_for_places_and_kinds),
         trial("a_keyword_for_a_name_breaks_and_is_told_pyright", "pyright", keyword_for_a_name),
+        trial("what_refers_to_a_moved_file_is_said_to_stay_svelte", "svelte", moved_under_components),
         trial("no_edit_of_the_workspace_asks_for_consent_rust_analyzer", "rust-analyzer", nothing_to_consent_to),
     ]
 }
@@ -169,4 +173,26 @@ fn nothing_to_consent_to(row: &Row) {
     let lp = start(row, &ws);
     let planned = rename(&lp, "src/lib.rs", 1, "tally", "total");
     planned.fine().contains("2 places in 1 file").lacks("consent").lacks("outside of the workspace");
+}
+
+/// TypeScript's server mends its own files; that Svelte's cannot mend those that refer to it is said.
+fn moved_under_components(row: &Row) {
+    put_in_place("typescript-language-server");
+    let shop = "//- shop.ts\nexport function add(a: number, b: number): number {\n  return a + b;\n}\n";
+    let uses = "//- use.ts\nimport { add } from \"./shop\";\nconsole.log(add(1, 2));\n//- a.svelte\n<script lang=\"ts\">\n  import { add } from \"./shop\";\n  const sum: number = add(1, 2);\n</script>\n\n<p>{sum}</p>\n";
+    let ws = Workspace::new(&format!("{WEB}{shop}{uses}"));
+    let lp = Langport::builder(&ws)
+        .config("max_wait_ms = 55000\nrequest_timeout_ms = 50000")
+        .arg("--bind")
+        .arg("builtin/typescript-language-server")
+        .arg("--bind")
+        .arg(&format!("builtin/{}", row.name))
+        .env("LANGPORT_DATA_DIR", &servers::folder().to_string_lossy())
+        .start();
+    let planned = lp.tool("move_file", &json!({"from": "shop.ts", "to": "core/sums.ts"}));
+    planned.verdict_is("fresh").contains("1 place in 1 file").contains("svelte has no edits for a moved file");
+    apply(&lp, &planned);
+    assert!(ws.read("use.ts").contains("from \"./core/sums\""), "{}", ws.read("use.ts"));
+    lp.diagnostics("use.ts").verdict_is("fresh").contains("no problems");
+    lp.diagnostics("a.svelte").contains("./shop");
 }
