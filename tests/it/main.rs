@@ -20,6 +20,7 @@ macro_rules! trials {
 }
 
 mod actions;
+mod called;
 mod changes;
 mod channels;
 mod clients;
@@ -109,6 +110,7 @@ fn main() {
         mcp::trials(),
         tools::trials(),
         actions::trials(),
+        called::trials(),
         changes::trials(),
         renames::trials(),
         moves::trials(),
