@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::commit::{self, State, Stuck, foreign};
 use super::diff::Kind;
-use super::journal::{Journal, Step};
+use super::journal::{self, Journal, Step};
 use super::plan::{Plan, PlanId};
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
@@ -26,9 +26,9 @@ use crate::workspace::roots::Roots;
 pub(super) struct Engine {
     roots: Roots,
     /// The roots that lie in no other.
-    tops: Vec<PathBuf>,
-    /// Locks of all workspaces.
-    locks: PathBuf,
+    pub(super) tops: Vec<PathBuf>,
+    /// Locks of all workspaces, and for each of them a folder with its journals.
+    edits: PathBuf,
     /// The journals of this one.
     home: PathBuf,
     wait: Duration,
@@ -58,9 +58,9 @@ impl Engine {
         let mut tops: Vec<PathBuf> = all.filter(|path| !inner(path)).collect();
         tops.sort();
         let names: Vec<&[u8]> = tops.iter().map(|top| top.as_os_str().as_encoded_bytes()).collect();
-        let locks = state.join("edits");
-        let home = locks.join(format!("{:016x}", xxh3_64(&names.join(&0))));
-        Engine { roots: roots.clone(), tops, locks, home, wait, hook }
+        let edits = state.join("edits");
+        let home = edits.join(format!("{:016x}", xxh3_64(&names.join(&0))));
+        Engine { roots: roots.clone(), tops, edits, home, wait, hook }
     }
 
     /// Makes a plan.
@@ -102,22 +102,52 @@ impl Engine {
         Ok(self.begin()?.1)
     }
 
+    /// Whether there is anything that may have to be settled, or forgotten.
     pub(super) fn has_journals(&self) -> bool {
-        std::fs::read_dir(&self.home).is_ok_and(|mut journals| journals.next().is_some())
+        let journals = |home: &Path| std::fs::read_dir(home).into_iter().flatten().flatten();
+        journals(&self.home).next().is_some()
+            || self.homes().iter().flat_map(|home| journals(home)).any(|journal| !journal::is_done(&journal.path()))
     }
 
-    /// Forgets how a change is taken back. What cannot be removed is by a later writer.
-    pub(super) fn drop_journal(made: Made) {
-        let home = made.journal.parent().map(Path::to_owned);
-        if let Ok(tree) = Below::open(home, Hook::default()) {
-            Journal { tree: &tree, folder: made.journal }.remove().ok();
+    /// The folders with journals of all workspaces.
+    pub(super) fn homes(&self) -> Vec<PathBuf> {
+        let all = self.edits.canonicalize().and_then(std::fs::read_dir).into_iter().flatten().flatten();
+        let mut homes: Vec<PathBuf> =
+            all.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect();
+        homes.sort();
+        homes
+    }
+
+    /// Holds another workspace's journals; `None` where somebody else does.
+    pub(super) fn hold_journals(&self, home: &Path) -> io::Result<Option<Lock>> {
+        files::lock_within(&home.with_extension("journals.lock"), Hold::Alone, self.wait)
+    }
+
+    /// Forgets how these changes are taken back. What cannot be removed is by a later writer.
+    pub(super) fn forget(&self, all: Vec<Made>) {
+        for made in all {
+            let home = made.journal.parent().map(Path::to_owned);
+            if let Ok(tree) = Below::open(home, Hook::default()) {
+                Journal { tree: &tree, folder: made.journal }.remove().ok();
+            }
         }
     }
 
-    fn begin(&self) -> Result<(Turn<'_>, Vec<Recovered>), Refusal> {
-        let failed = |error: io::Error| self.internal(&error);
-        files::create_private_dir(&self.locks).map_err(failed)?;
-        files::create_private_dir(&self.home).map_err(failed)?;
+    /// Leaves nothing empty behind, where nobody else is at work.
+    pub(super) fn leave(&self) {
+        let empty = std::fs::read_dir(&self.home).is_ok_and(|mut journals| journals.next().is_none());
+        if empty && let Ok(Some(_locks)) = self.hold(Duration::ZERO) {
+            files::remove_empty_dir(&self.home);
+        }
+    }
+
+    /// The folder of this workspace's journals by its one name; it need not be there.
+    fn home(&self) -> io::Result<PathBuf> {
+        Ok(self.edits.canonicalize()?.join(self.home.file_name().unwrap_or_default()))
+    }
+
+    /// Holds the workspace against other writers; `None` where another has it all the while.
+    fn hold(&self, wait: Duration) -> io::Result<Option<Vec<Lock>>> {
         // What lies above is shared: whoever changes a workspace that holds this one waits, a neighbour does not. Each
         // writer goes from the top down, so that no two wait for each other.
         let mut spots = BTreeMap::new();
@@ -128,13 +158,22 @@ impl Engine {
         let mut locks = Vec::new();
         for (spot, hold) in spots {
             let name = format!("{:016x}.lock", xxh3_64(spot.as_os_str().as_encoded_bytes()));
-            let lock = files::lock_within(&self.locks.join(name), hold, self.wait).map_err(failed)?;
-            locks.push(lock.ok_or_else(|| {
-                Refusal::new(RefusalCode::Conflict, "another langport is changing this workspace", "try again")
-            })?);
+            let Some(lock) = files::lock_within(&self.edits.join(name), hold, wait)? else { return Ok(None) };
+            locks.push(lock);
         }
-        let home = self.home.canonicalize().map_err(failed)?;
-        let tree = Below::open(self.tops.iter().cloned().chain([home.clone()]), self.hook.clone());
+        Ok(Some(locks))
+    }
+
+    fn begin(&self) -> Result<(Turn<'_>, Vec<Recovered>), Refusal> {
+        let failed = |error: io::Error| self.internal(&error);
+        files::create_private_dir(&self.edits).map_err(failed)?;
+        let locks = self.hold(self.wait).map_err(failed)?.ok_or_else(|| {
+            Refusal::new(RefusalCode::Conflict, "another langport is changing this workspace", "try again")
+        })?;
+        files::create_private_dir(&self.home).map_err(failed)?;
+        let edits = self.edits.canonicalize().map_err(failed)?;
+        let home = self.home().map_err(failed)?;
+        let tree = Below::open(self.tops.iter().cloned().chain([edits]), self.hook.clone());
         let tree = tree.map_err(|error| Refusal::failed(&self.tops[0], "open the workspace", &error))?;
         let turn = Turn { engine: self, tree, _locks: locks };
         let recovered = turn.recover(&home).map_err(|error| {
@@ -170,7 +209,7 @@ impl Turn<'_> {
     /// All of it, or nothing. With `keep` so that it can be taken back. Says where the journal is, and how much it holds;
     /// `None` where it could not be tidied up after, which the next writer does.
     fn carry_out(&self, id: &PlanId, mut work: Work, keep: bool) -> Result<Option<(PathBuf, u64)>, Refusal> {
-        let home = self.engine.home.canonicalize().map_err(|error| self.engine.internal(&error))?;
+        let home = self.engine.home().map_err(|error| self.engine.internal(&error))?;
         let journal = Journal { tree: &self.tree, folder: home.join(id.as_str()) };
         let bytes = match self.prepare(&journal, &mut work, keep) {
             Ok(bytes) => bytes,

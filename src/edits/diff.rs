@@ -59,6 +59,8 @@ pub enum Line {
     Same(String),
     Removed(String),
     Added(String),
+    /// The line before it is the last one, and has no terminator.
+    Unended,
 }
 
 /// All files, as long as there is room.
@@ -127,20 +129,23 @@ fn lines(old: &str, new: &str, room: &mut usize, shown: &mut FileDiff) {
         hunk.old_start -= u32::from(hunk.old_lines == 0);
         hunk.new_start -= u32::from(hunk.new_lines == 0);
         let old = |range: std::ops::Range<u32>| input.before[range.start as usize..range.end as usize].iter();
-        let text = |token: &imara_diff::Token| cut(input.interner[*token]);
+        let line = |token: &imara_diff::Token, made: fn(String) -> Line| {
+            let line = input.interner[*token];
+            [Some(made(cut(line))), (!line.ends_with('\n')).then_some(Line::Unended)].into_iter().flatten()
+        };
         let mut at = before;
         let mut total = 0;
         for change in &group {
             let new = input.after[change.after.start as usize..change.after.end as usize].iter();
             total += (change.before.end - at) as usize + new.len();
-            let more = old(at..change.before.start).map(|line| Line::Same(text(line)));
-            let more = more.chain(old(change.before.clone()).map(|line| Line::Removed(text(line))));
-            let more = more.chain(new.map(|line| Line::Added(text(line))));
+            let more = old(at..change.before.start).flat_map(|token| line(token, Line::Same));
+            let more = more.chain(old(change.before.clone()).flat_map(|token| line(token, Line::Removed)));
+            let more = more.chain(new.flat_map(|token| line(token, Line::Added)));
             hunk.lines.extend(more.take(left - hunk.lines.len()));
             at = change.before.end;
         }
         total += (after - at) as usize;
-        let rest = old(at..after).map(|line| Line::Same(text(line)));
+        let rest = old(at..after).flat_map(|token| line(token, Line::Same));
         hunk.lines.extend(rest.take(left - hunk.lines.len()));
         shown.left_out += usize::from(total > left);
         left -= hunk.lines.len();

@@ -114,6 +114,17 @@ pub(super) enum Step {
 }
 
 impl Step {
+    /// Every path that it needs.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let second = match self {
+            Step::MoveFolder { to, .. } | Step::Move { to, .. } => Some(to),
+            _ => None,
+        };
+        let beside = self.beside().map(|Beside { start, turn, end }| [start, turn, end]);
+        let more = second.into_iter().chain(beside.into_iter().flatten());
+        std::iter::once(self.path()).chain(more.map(|spot| &*spot.0))
+    }
+
     /// What to call it by.
     pub(super) fn path(&self) -> &Path {
         match self {
@@ -206,12 +217,21 @@ pub(super) enum Stage {
 }
 
 const STEPS: &str = "steps.json";
+/// The steps that are left, while they are written.
+const REST: &str = "rest.json";
 const OLD: &str = "old";
 const DECIDED: &str = "decided";
 const BACK: &str = "back";
 const DONE: &str = "done";
+/// How often somebody else's tidying may come in between.
+const TIDIED: usize = 8;
 /// The largest record that is read.
 const LONGEST: u64 = 256 << 20;
+
+/// Whether the change of this folder is made, and only kept so that it can be taken back.
+pub(super) fn is_done(folder: &Path) -> bool {
+    folder.join(DONE).symlink_metadata().is_ok()
+}
 
 /// The folder of one change.
 #[derive(Debug)]
@@ -222,6 +242,13 @@ pub(super) struct Journal<'t> {
 
 impl Journal<'_> {
     pub(super) fn make(&self) -> io::Result<()> {
+        let home = self.folder.parent().unwrap_or(&self.folder);
+        for _ in 0..TIDIED {
+            match self.tree.make_folder(&self.folder, None) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.tree.make_folder(home, None)?,
+                made => return made,
+            }
+        }
         self.tree.make_folder(&self.folder, None)
     }
 
@@ -242,6 +269,18 @@ impl Journal<'_> {
         }
         self.tree.sync_folder(&self.folder)?;
         self.tree.sync_folder(self.folder.parent().unwrap_or(&self.folder))
+    }
+
+    /// Writes down what is left to be done, in the place of all.
+    pub(super) fn keep(&self, rest: &Record) -> io::Result<()> {
+        let path = self.folder.join(REST);
+        self.tree.remove(&path)?;
+        let mut file = self.tree.create(&path, true)?;
+        self.tree.write(&mut file, &serde_json::to_vec(rest)?)?;
+        drop(file);
+        self.tree.sync(&path)?;
+        self.tree.supplant(&path, &self.folder.join(STEPS))?;
+        self.tree.sync_folder(&self.folder)
     }
 
     pub(super) fn read(&self) -> io::Result<Record> {
@@ -307,7 +346,7 @@ impl Journal<'_> {
 
     /// Removes the journal. What decides goes last: a change half forgotten must not be taken for an undecided one.
     pub(super) fn remove(&self) -> io::Result<()> {
-        for name in [OLD, STEPS, BACK, DECIDED, DONE] {
+        for name in [OLD, REST, STEPS, BACK, DECIDED, DONE] {
             self.tree.remove(&self.folder.join(name))?;
         }
         match self.tree.remove_folder(&self.folder) {

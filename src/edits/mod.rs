@@ -37,6 +37,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unite;
 mod work;
 
 pub use diff::{FileDiff, Hunk, Kind, Line};
@@ -45,3 +46,4 @@ pub use planner::{Told, plan};
 pub use policy::Policy;
 pub use refusal::{Refusal, RefusalCode};
 pub use store::{Applied, Changes, Limits, Recovered};
+pub use unite::{Clash, Part, unite};

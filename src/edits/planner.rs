@@ -130,7 +130,7 @@ impl<'p> Planner<'p> {
                 "the edit concerns a file outside the workspace",
                 "nothing outside the workspace is changed",
             )
-            .at(&resolved),
+            .through(path, &resolved),
             error => Refusal::invalid(error.to_string()).at(path),
         })?;
         self.allowed(&place)?;
@@ -157,7 +157,7 @@ impl<'p> Planner<'p> {
                 "a link leads outside the workspace",
                 "nothing outside the workspace is changed",
             )
-            .at(&target));
+            .through(link, &target));
         }
         self.allowed(&target)?;
         Ok(target)

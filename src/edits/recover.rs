@@ -2,17 +2,21 @@
 //! it could not be. Only files that are the change's own are touched.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::apply::Turn;
 use super::commit::{self, State, Stuck, foreign};
-use super::journal::{self, Journal, Stage, Step};
+use super::journal::{self, Journal, Record, Spot, Stage, Step};
 use super::store::Recovered;
+use crate::sys::below::What;
 use crate::sys::files;
 
 /// Journals of others who could have taken their changes back, but are gone.
 const FORGOTTEN_NS: i128 = 24 * 3600 * 1_000_000_000;
+/// The same of other workspaces, which may never be changed again.
+const ABANDONED_NS: i128 = 30 * FORGOTTEN_NS;
 
 impl Turn<'_> {
     /// Has the disk hold all names as they are, whether every step has been made or none.
@@ -42,7 +46,7 @@ impl Turn<'_> {
     pub(super) fn taken_back(&self, journal: &Journal<'_>, steps: &[Step], made: usize) -> io::Result<Vec<PathBuf>> {
         let mut left = self.undone(steps, made)?;
         self.sync_folders(steps)?;
-        left.extend(self.tidy(steps, |step| step.beside().map(|beside| &*beside.start.0))?);
+        left.extend(self.tidy(steps, |step| step.beside().map(|beside| &beside.start))?);
         journal.remove()?;
         Ok(left)
     }
@@ -74,6 +78,11 @@ impl Turn<'_> {
 
     /// Removes what lies beside before the first step, and the journal.
     pub(super) fn discard(&self, journal: &Journal<'_>, steps: &[Step]) -> io::Result<()> {
+        self.discarded(steps)?;
+        journal.remove()
+    }
+
+    fn discarded(&self, steps: &[Step]) -> io::Result<()> {
         for step in steps {
             if let Step::Replace { beside, .. } | Step::Create { beside, .. } = step {
                 match self.tree.remove(&beside.start.0) {
@@ -82,60 +91,110 @@ impl Turn<'_> {
                 }
             }
         }
-        journal.remove()
+        Ok(())
     }
 
+    /// Settles what was left in the journals of this workspace, and, as far as it concerns files of this one, in those of
+    /// workspaces with other roots: nobody who changes these files is at it now, since all of them are held.
     pub(super) fn recover(&self, home: &Path) -> io::Result<Vec<Recovered>> {
         let mut recovered = Vec::new();
-        let mut names = self.tree.names(home)?;
-        names.sort();
-        for name in names {
-            let journal = Journal { tree: &self.tree, folder: home.join(name) };
-            let stage = journal.stage()?;
-            if stage == Stage::Done {
-                // Its owner may be forgetting it just now.
-                if let Some(found) = self.tree.look(&journal.folder)?
-                    && files::now_ns() - found.mtime > FORGOTTEN_NS
-                {
-                    journal.remove()?;
-                }
+        for name in self.sorted(home)? {
+            recovered.extend(self.settle(&Journal { tree: &self.tree, folder: home.join(name) }, true)?);
+        }
+        for other in self.engine.homes() {
+            if other == home || !self.tree.look(&other)?.is_some_and(|found| found.what == What::Folder) {
                 continue;
             }
-            let record = match journal.read() {
-                Ok(record) => record,
-                // Nothing lies beside before the steps are written down, and they go when all is done.
-                Err(error) => {
-                    if stage != Stage::Open && error.kind() != io::ErrorKind::NotFound {
-                        tracing::error!(journal = %journal.folder.display(), %error, "a journal is damaged, and dropped");
-                    }
-                    journal.remove()?;
-                    continue;
-                }
-            };
-            let steps = &record.steps;
-            match stage {
-                Stage::Done => {}
-                Stage::Open => {
-                    self.discard(&journal, steps)?;
-                    recovered.push(Recovered { finished: false, left: Vec::new() });
-                }
-                Stage::Back => {
-                    let left = self.taken_back(&journal, steps, steps.len())?;
-                    recovered.push(Recovered { finished: false, left });
-                }
-                Stage::Decided => {
-                    let mut left = self.finished(steps)?;
-                    self.sync_folders(steps)?;
-                    left.extend(self.tidy(steps, |step| step.beside().map(|beside| &*beside.end.0))?);
-                    journal.remove()?;
-                    recovered.push(Recovered { finished: true, left });
-                }
+            // Two workspaces that both have a part in a third one's change would write down at once what is left of it.
+            let Some(_lock) = self.engine.hold_journals(&other)? else { continue };
+            for name in self.sorted(&other)? {
+                recovered.extend(self.settle(&Journal { tree: &self.tree, folder: other.join(name) }, false)?);
             }
+            // It stays as long as anything is in it.
+            self.tree.remove_folder(&other).ok();
         }
         for one in &recovered {
             tracing::warn!(finished = one.finished, left = ?one.left, "a change that was left half made is settled");
         }
         Ok(recovered)
+    }
+
+    fn sorted(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        let mut names = match self.tree.names(folder) {
+            // Somebody else has tidied up.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            names => names?,
+        };
+        names.sort();
+        Ok(names)
+    }
+
+    /// Settles one change; of one of other roots (not `own`) the part that lies in these.
+    fn settle(&self, journal: &Journal<'_>, own: bool) -> io::Result<Option<Recovered>> {
+        let stage = journal.stage()?;
+        let Some(found) = self.tree.look(&journal.folder)? else { return Ok(None) };
+        let age = files::now_ns() - found.mtime;
+        if stage == Stage::Done {
+            // Its owner may be forgetting it just now.
+            if age > if own { FORGOTTEN_NS } else { ABANDONED_NS } {
+                journal.remove()?;
+            }
+            return Ok(None);
+        }
+        let record = match journal.read() {
+            Ok(record) => record,
+            // Somebody elsewhere may be about to write it down.
+            Err(_) if !own && stage == Stage::Open && age <= FORGOTTEN_NS => return Ok(None),
+            // Nothing lies beside before the steps are written down, and they go when all is done.
+            Err(error) if own || stage == Stage::Open || error.kind() == io::ErrorKind::NotFound => {
+                if stage != Stage::Open && error.kind() != io::ErrorKind::NotFound {
+                    tracing::error!(journal = %journal.folder.display(), %error, "a journal is damaged, and dropped");
+                }
+                journal.remove()?;
+                return Ok(None);
+            }
+            // Those to whom all of it belongs find it.
+            Err(_) => return Ok(None),
+        };
+        let (steps, rest) = if own { (record.steps, Vec::new()) } else { self.part_of(record.steps) };
+        if steps.is_empty() && !own {
+            return Ok(None);
+        }
+        let finished = stage == Stage::Decided;
+        let mut left = match stage {
+            Stage::Open => self.discarded(&steps).map(|()| Vec::new())?,
+            Stage::Back => self.undone(&steps, steps.len())?,
+            Stage::Decided | Stage::Done => self.finished(&steps)?,
+        };
+        if stage != Stage::Open {
+            self.sync_folders(&steps)?;
+            left.extend(self.tidy(&steps, |step| {
+                let beside = step.beside()?;
+                Some(if finished { &beside.end } else { &beside.start })
+            })?);
+        }
+        if rest.is_empty() {
+            journal.remove()?;
+        } else {
+            journal.keep(&Record { steps: rest })?;
+        }
+        Ok(Some(Recovered { finished, left }))
+    }
+
+    /// The steps that lie in the folders of this workspace, and the rest. A folder that moves from here to elsewhere, or
+    /// that holds one of these, changes the paths of all that comes after it: then no part can be made by itself.
+    fn part_of(&self, steps: Vec<Step>) -> (Vec<Step>, Vec<Step>) {
+        let tops = &self.engine.tops;
+        let inside = |path: &Path| tops.iter().any(|top| path.starts_with(top));
+        let entwined = |step: &Step| {
+            let holds = |path: &Path| tops.iter().any(|top| top.starts_with(path));
+            let moves = matches!(step, Step::MoveFolder { .. });
+            moves && !step.paths().all(inside) && step.paths().any(|path| inside(path) || holds(path))
+        };
+        if steps.iter().any(entwined) {
+            return (Vec::new(), steps);
+        }
+        steps.into_iter().partition(|step| step.paths().all(inside))
     }
 
     /// Makes all steps that are still to be made; says which files are somebody else's by now.
@@ -167,11 +226,11 @@ impl Turn<'_> {
     }
 
     /// Removes what lies beside and is langport's; says what is not.
-    fn tidy<'s>(&self, steps: &'s [Step], place: impl Fn(&'s Step) -> Option<&'s Path>) -> io::Result<Vec<PathBuf>> {
+    fn tidy<'s>(&self, steps: &'s [Step], place: impl Fn(&'s Step) -> Option<&'s Spot>) -> io::Result<Vec<PathBuf>> {
         let mut left = Vec::new();
         for step in steps {
-            let Some(beside) = place(step) else { continue };
-            for path in [beside.to_owned(), journal::second(beside)] {
+            let Some(Spot(beside)) = place(step) else { continue };
+            for path in [beside.clone(), journal::second(beside)] {
                 match commit::print(&self.tree, &path)? {
                     None => {}
                     print if step.prints().contains(&print) => self.tree.remove(&path)?,

@@ -50,18 +50,25 @@ impl RefusalCode {
 pub struct Refusal {
     pub code: RefusalCode,
     pub path: Option<PathBuf>,
+    /// Where that leads, if it is a link or lies behind one.
+    pub leads: Option<PathBuf>,
     pub what: String,
     pub next: String,
 }
 
 impl Refusal {
     pub(super) fn new(code: RefusalCode, what: impl Into<String>, next: &str) -> Refusal {
-        Refusal { code, path: None, what: what.into(), next: next.to_owned() }
+        Refusal { code, path: None, leads: None, what: what.into(), next: next.to_owned() }
     }
 
     /// The same, about a file.
     pub(super) fn at(self, path: &Path) -> Refusal {
         Refusal { path: Some(path.to_owned()), ..self }
+    }
+
+    /// The same, about a file that leads to this one.
+    pub(super) fn through(self, path: &Path, target: &Path) -> Refusal {
+        Refusal { leads: (path != target).then(|| target.to_owned()), ..self.at(path) }
     }
 
     pub(super) fn conflict(path: &Path, what: &str) -> Refusal {

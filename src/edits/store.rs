@@ -190,7 +190,8 @@ impl Changes {
             state.plans.retain(|held| held.caller != caller);
             take(&mut state.made, |past| past.caller == caller)
         };
-        past.into_iter().for_each(|past| Engine::drop_journal(past.made));
+        self.engine.forget(past.into_iter().map(|past| past.made).collect());
+        self.engine.leave();
     }
 
     /// Makes a plan, whole or not at all. Blocks.
@@ -211,7 +212,7 @@ impl Changes {
             dropped.push(state.made.remove(0));
         }
         drop(state);
-        dropped.into_iter().for_each(|past| Engine::drop_journal(past.made));
+        self.engine.forget(dropped.into_iter().map(|past| past.made).collect());
         Ok(applied)
     }
 
@@ -237,7 +238,7 @@ impl Changes {
         };
         match self.engine.undo(&past.made) {
             Ok(applied) => {
-                Engine::drop_journal(past.made);
+                self.engine.forget(vec![past.made]);
                 Ok(applied)
             }
             Err(refusal) => {
@@ -286,7 +287,8 @@ impl Changes {
 impl Drop for Changes {
     fn drop(&mut self) {
         let past = std::mem::take(&mut self.state().made);
-        past.into_iter().for_each(|past| Engine::drop_journal(past.made));
+        self.engine.forget(past.into_iter().map(|past| past.made).collect());
+        self.engine.leave();
     }
 }
 

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use changes::ListChanges;
 pub use names::{ToolNames, nearest, parse};
-pub use once::{Reply, call_once};
+pub use once::{Once, Reply};
 
 use crate::{
     render::Output,

@@ -5,11 +5,13 @@ mod identifiers;
 mod lines;
 #[cfg(test)]
 mod tests;
+mod unseen;
 
 use serde::{Deserialize, Serialize};
 
 pub use identifiers::Identifier;
 pub use lines::LineMap;
+pub use unseen::is_unseen;
 
 /// The unit in which a server counts `character` (LSP `PositionEncodingKind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

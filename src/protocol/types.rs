@@ -321,7 +321,7 @@ pub enum EditStep {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspaceEdit {
     pub steps: Vec<EditStep>,
-    /// Labels of the annotations that want a person's consent (`needsConfirmation`).
+    /// Labels of the annotations that a part of it bears and that want a person's consent (`needsConfirmation`).
     pub to_confirm: Vec<String>,
 }
 

@@ -46,6 +46,10 @@ pub struct Definition {
     /// Whole file names that the built-in table does not know; they are in the first of `languages`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub filenames: Vec<String>,
+    /// Languages of other servers to whose files its own refer: it is asked, too, when such a file is moved, and
+    /// that it cannot mend what refers to it is told.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refers_to: Vec<String>,
     /// What it can do, and no more than that, unless it registers more while it runs; left out, the server says it itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub capabilities: Option<Vec<Capability>>,

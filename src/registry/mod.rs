@@ -112,6 +112,7 @@ impl Entry {
             let mut def = entry.def.clone();
             def.description.clear();
             def.group = None;
+            def.refers_to.clear();
             def.role = Role::default();
             def.root = Root { share: def.root.share, ..Root::default() };
             def.install = Install { hint: def.install.hint, ..Install::default() };

@@ -151,6 +151,7 @@ fn what_a_running_server_does_not_hear_of_needs_no_new_start() {
     for alike in [
         "description = \"d\"",
         "group = \"g\"",
+        "refers_to = [\"c\"]",
         "role = \"linter\"",
         "[root]\nmarkers = [[\"a\"]]",
         "[install]\nnpm = \"x@1\"",

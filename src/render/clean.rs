@@ -1,6 +1,8 @@
 //! Makes text of servers and files harmless before it stands in an answer: what cannot be seen or would reorder what
 //! can be seen is removed, lines are folded or indented, and every text has a cap.
 
+use crate::protocol::positions::is_unseen;
+
 /// Characters that a message may hold.
 pub(super) const MESSAGE: usize = 300;
 /// Characters of codes, sources, kinds and details.
@@ -9,17 +11,6 @@ pub(super) const SHORT: usize = 80;
 pub(super) const NAME: usize = 160;
 /// Characters of paths.
 pub(super) const PATH: usize = 400;
-
-/// Whether the character is invisible or changes how others are shown. Tag characters and variation selectors are
-/// among them: they carry text that a model reads and a person does not see.
-fn hidden(c: char) -> bool {
-    matches!(c,
-        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}'
-        | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
 
 /// The characters of a text that may be shown; every kind of line end becomes `\n`, terminal escapes vanish whole.
 struct Visible<'a>(std::iter::Peekable<std::str::Chars<'a>>);
@@ -67,7 +58,7 @@ impl Iterator for Visible<'_> {
                 }
                 '\u{2028}' | '\u{2029}' => return Some('\n'),
                 '\u{a0}' => return Some(' '),
-                c if hidden(c) => {}
+                c if is_unseen(c) => {}
                 c => return Some(c),
             }
         }
@@ -112,7 +103,7 @@ pub(super) fn verbatim(text: &str, cap: usize) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push('\t'),
             '\u{1b}' | '\u{2028}' | '\u{2029}' => out.extend(c.escape_unicode()),
-            c if hidden(c) => out.extend(c.escape_unicode()),
+            c if is_unseen(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
@@ -235,9 +226,9 @@ mod tests {
             prop_assert!(length(&line(&text, cap)) <= cap);
             prop_assert!(length(&block(&text, cap)) <= cap);
             prop_assert!(length(&verbatim(&text, cap)) <= cap);
-            prop_assert!(!verbatim(&text, cap).chars().any(|c| c != '\t' && (c.is_control() || hidden(c))));
+            prop_assert!(!verbatim(&text, cap).chars().any(|c| c != '\t' && (c.is_control() || is_unseen(c))));
             prop_assert!(!line(&text, cap).contains('\n'));
-            prop_assert!(!block(&text, cap).chars().any(|c| c != '\n' && (c.is_control() || hidden(c))));
+            prop_assert!(!block(&text, cap).chars().any(|c| c != '\n' && (c.is_control() || is_unseen(c))));
             prop_assert!(indent(&block(&text, cap), 2).lines().all(|l| l.is_empty() || l.starts_with("  ")));
         }
     }

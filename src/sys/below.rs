@@ -291,6 +291,17 @@ impl Below {
         from_dir.rename(from_name, &to_dir, to_name)
     }
 
+    /// Renames to a name that may be taken: what has it is gone then.
+    ///
+    /// # Errors
+    /// As `rename`.
+    pub fn supplant(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.hook.ask("supplant")?;
+        let (from_dir, from_name) = self.holder(from)?;
+        let (to_dir, to_name) = self.holder(to)?;
+        from_dir.rename(from_name, &to_dir, to_name)
+    }
+
     /// Has two names change places in one step; `false` where the file system cannot.
     ///
     /// # Errors

@@ -231,10 +231,41 @@ impl Drop for TempDir {
     }
 }
 
+/// Removes a folder, if there is nothing in it.
+pub fn remove_empty_dir(path: &Path) {
+    fs::remove_dir(path).ok();
+}
+
 /// A lock between processes, held until dropped (or until the process ends, however it ends).
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+    /// Where its file lies, if that goes with the last who holds it.
+    passing: Option<PathBuf>,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let Some(path) = self.passing.take().filter(|_| cfg!(unix)) else { return };
+        // Whoever waits has the file open, sees that it is not there any more, and makes another one.
+        if self.file.unlock().is_ok() && self.file.try_lock().is_ok() && is_at(&self.file, &path) {
+            fs::remove_file(&path).ok();
+        }
+    }
+}
+
+/// Whether the file goes by this name; where that cannot be told, it has gone by it all the while.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        let there = file.metadata().and_then(|own| Ok((identity(&own), identity(&fs::symlink_metadata(path)?))));
+        there.is_ok_and(|(own, there)| (own.dev, own.ino) == (there.dev, there.ino))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
 }
 
 /// Takes the lock that `path` stands for, waiting for whoever has it. The file stays.
@@ -244,7 +275,7 @@ pub struct Lock {
 pub fn lock(path: &Path) -> io::Result<Lock> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     file.lock()?;
-    Ok(Lock { _file: file })
+    Ok(Lock { file, passing: None })
 }
 
 /// How a lock is held.
@@ -254,12 +285,14 @@ pub enum Hold {
     Shared,
 }
 
-/// As [`lock`], but waits no longer than this; `None` where somebody else has it all the while.
+/// As [`lock`], but waits no longer than this, and the file goes with the last who has the lock; `None` where somebody
+/// else has it all the while.
 ///
 /// # Errors
 /// As creating or locking a file.
 pub fn lock_within(path: &Path, hold: Hold, wait: Duration) -> io::Result<Option<Lock>> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let open = || OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    let mut file = open()?;
     let until = Instant::now() + wait;
     loop {
         let tried = match hold {
@@ -267,7 +300,11 @@ pub fn lock_within(path: &Path, hold: Hold, wait: Duration) -> io::Result<Option
             Hold::Shared => file.try_lock_shared(),
         };
         match tried {
-            Ok(()) => return Ok(Some(Lock { _file: file })),
+            Ok(()) if is_at(&file, path) => {
+                return Ok(Some(Lock { file, passing: Some(path.to_owned()) }));
+            }
+            // Who had it before has taken the file away.
+            Ok(()) => file = open()?,
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => return Ok(None),
             // There is no waiting for a lock with an end to it.

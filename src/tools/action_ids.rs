@@ -68,6 +68,13 @@ impl ActionIds {
     }
 }
 
+/// Whether it looks like the id of an action: as no title does.
+pub(super) fn is_id(text: &str) -> bool {
+    let (list, number) = text.split_once('-').unwrap_or_default();
+    let all = |part: &str, of: fn(&u8) -> bool| !part.is_empty() && part.bytes().all(|byte| of(&byte));
+    all(list, u8::is_ascii_hexdigit) && all(number, u8::is_ascii_digit)
+}
+
 /// Tells a text from others.
 pub(super) fn content(lines: &LineMap) -> u64 {
     xxh3_64(lines.text().as_bytes())

@@ -1,6 +1,10 @@
 //! One call on its way: what a tool works with, and how it asks servers, telling meanwhile how far it is.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -80,16 +84,24 @@ impl Ask<'_> {
     /// When no definition serves the file.
     pub(super) async fn ask_primary(&self, file: &File, query: Query) -> Result<Heard, Failure> {
         let serving = self.serving(file)?;
-        let question = self.question(file, query);
-        let mut last = None;
-        for (entry, root) in &serving.answering {
-            let heard = self.ask(entry, root, &question).await;
-            let unsupported = matches!(heard.result, Err(Shortfall::Unsupported(_)));
-            if !unsupported {
-                return Ok(heard);
+        let heard = self.first_able(serving.answering.iter(), &self.question(file, query)).await;
+        heard.ok_or_else(|| super::short::only_linters(self, &serving))
+    }
+
+    /// Asks servers in their order until one has the capability; where none has, that of the first is the answer.
+    pub(super) async fn first_able(
+        &self,
+        servers: impl Iterator<Item = &(Arc<Entry>, PathBuf)>,
+        question: &Question,
+    ) -> Option<Heard> {
+        let mut unable = None;
+        for (entry, root) in servers {
+            let heard = self.ask(entry, root, question).await;
+            if !matches!(heard.result, Err(Shortfall::Unsupported(_))) {
+                return Some(heard);
             }
-            last.get_or_insert(heard);
+            unable.get_or_insert(heard);
         }
-        last.ok_or_else(|| super::short::only_linters(self, &serving))
+        unable
     }
 }

@@ -1,5 +1,5 @@
-//! `lsp/code-actions`: what the servers of a file offer to do there, linters included; or, for one of those, a plan of
-//! what it changes.
+//! `lsp/code-actions`: what the servers of a file offer to do there, linters included; or, for one of those, named by its
+//! id or its title, a plan of what it changes.
 
 use futures::future::join_all;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    action_ids::{Kept, content},
+    action_ids::{Kept, content, is_id},
     args::{Args, invalid},
     ask::{Ask, Heard},
     cursor,
@@ -18,13 +18,16 @@ use super::{
     kinds::count,
     outcome::{ActionLine, Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
     places::fingerprint,
-    plan::{Planned, Wanted},
+    plan::{Change, Planned},
     problems::{all_failed, missing, note, without_the_unsupporting},
     span::Given,
 };
 
 /// Kinds that one call may ask for.
 const KINDS: usize = 16;
+/// Actions that a failure lists.
+const LISTED: usize = 20;
+const AGAIN: &str = "list the actions again";
 
 pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
     let mut args = Args::new(arguments);
@@ -34,8 +37,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let action = args.text("action")?;
     let token = args.text("cursor")?;
     args.finish()?;
-    if let Some(action) = action {
-        return take(ask, given.as_deref(), &action, token.as_deref()).await;
+    if let Some(id) = action.as_deref().filter(|action| given.is_none() || is_id(action)) {
+        return take(ask, given.as_deref(), id, token.as_deref()).await;
     }
     if only.len() > KINDS {
         return Err(invalid(format!("`only` has {} kinds", only.len()), format!("give at most {KINDS}")));
@@ -43,16 +46,32 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let given = given.ok_or_else(|| invalid("no file is named", "give file_path"))?;
     let file = ask.file(&given)?;
     let span = range.in_text(&file.lines, &file.shown)?;
-    list(ask, &file, span, only, token.as_deref()).await
+    let offers = offers(ask, &file, span, only).await?;
+    match action {
+        Some(title) => by_title(ask, &file, offers, &title, token.as_deref()).await,
+        None => list(ask, &file, offers, token.as_deref()),
+    }
 }
 
-async fn list(
+/// What the servers of a file offer.
+struct Offers {
+    heard: Vec<Heard>,
+    servers: Vec<ServerVerdict>,
+    verdict: Verdict,
+    /// In the order of the servers, for each what it thinks best first.
+    found: Vec<(Kept, ActionLine)>,
+    /// Actions that were cut off.
+    beyond: usize,
+    /// Those that cannot be taken there, where no kind was asked for.
+    impossible: usize,
+}
+
+async fn offers(
     ask: &Ask<'_>,
     file: &File,
     span: Option<(Point, Point)>,
     only: Vec<String>,
-    token: Option<&str>,
-) -> Result<Outcome, Failure> {
+) -> Result<Offers, Failure> {
     let serving = ask.serving(file)?;
     let question = ask.question(file, Query::Actions { span, only: only.clone() });
     let bound: Vec<_> = serving.answering.iter().chain(&serving.linters).collect();
@@ -108,17 +127,20 @@ async fn list(
     }
     // What the server thinks best comes first.
     found.sort_by_key(|(rest, ..)| *rest);
+    let found = found.into_iter().map(|(_, kept, line)| (kept, line)).collect();
+    Ok(Offers { heard, servers, verdict, found, beyond, impossible })
+}
+
+fn list(ask: &Ask<'_>, file: &File, offers: Offers, token: Option<&str>) -> Result<Outcome, Failure> {
+    let Offers { heard, servers, verdict, found, beyond, impossible } = offers;
     let print = fingerprint(
         ask,
-        (&file.path, file.lines.text(), found.iter().map(|(_, _, line)| format!("{line:?}")).collect::<Vec<_>>()),
+        (&file.path, file.lines.text(), found.iter().map(|(_, line)| format!("{line:?}")).collect::<Vec<_>>()),
     );
     let offset = cursor::resume(ask.tool, token, print)?;
     let total = found.len();
     let page: Vec<_> = found.into_iter().skip(offset).take(ask.page_items()).collect();
-    let (kept, mut lines): (Vec<_>, Vec<_>) = page.into_iter().map(|(_, kept, line)| (kept, line)).unzip();
-    for (line, id) in lines.iter_mut().zip(ask.engine.actions.keep(kept)) {
-        line.action = id;
-    }
+    let lines = with_ids(ask, page);
     let mut summary = match total {
         0 if verdict == Verdict::Fresh => "no actions there".to_owned(),
         0 => "no actions so far".to_owned(),
@@ -141,10 +163,57 @@ async fn list(
     })
 }
 
+/// Gives each an id that can be passed back.
+fn with_ids(ask: &Ask<'_>, found: Vec<(Kept, ActionLine)>) -> Vec<ActionLine> {
+    let (kept, mut lines): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    for (line, id) in lines.iter_mut().zip(ask.engine.actions.keep(kept)) {
+        line.action = id;
+    }
+    lines
+}
+
+/// The plan of the one action that is called so, there.
+async fn by_title(
+    ask: &Ask<'_>,
+    file: &File,
+    offers: Offers,
+    title: &str,
+    token: Option<&str>,
+) -> Result<Outcome, Failure> {
+    // As answers show it: on one line.
+    let folded = |title: &str| title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = folded(title);
+    let (mut same, others): (Vec<_>, Vec<_>) =
+        offers.found.into_iter().partition(|(_, line)| folded(&line.title) == wanted);
+    if same.len() == 1
+        && let Some((kept, _)) = same.pop()
+    {
+        return plan_of(ask, file, &kept, token).await;
+    }
+    let (code, what, next, shown) = if same.is_empty() {
+        let what = format!(
+            "no action of {} is called so there; it has {}",
+            file.shown,
+            count(others.len(), "other", "others")
+        );
+        (Code::NotFound, what, "give the id or the whole title of one, or another range", others)
+    } else {
+        let what = format!("{} of {} are called so", count(same.len(), "action", "actions"), file.shown);
+        (Code::Ambiguous, what, "give the id of one, or `only` with its kind", same)
+    };
+    let shown = with_ids(ask, shown.into_iter().take(LISTED).collect());
+    let line = |line: ActionLine| {
+        let parts = [Some(line.action), Some(line.title), line.kind.map(|kind| format!("[{kind}]")), line.server];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+    };
+    // Who has not told all that it has is named.
+    let servers = if offers.verdict == Verdict::Fresh { Vec::new() } else { offers.servers };
+    Err(Failure { details: shown.into_iter().map(line).collect(), servers, ..failure(code, what, next) })
+}
+
 /// The plan of an action that was listed.
 async fn take(ask: &Ask<'_>, given: Option<&str>, id: &str, token: Option<&str>) -> Result<Outcome, Failure> {
-    let again = "list the actions again";
-    let expired = |what: String| failure(Code::Expired, what, again);
+    let expired = |what: String| failure(Code::Expired, what, AGAIN);
     let kept = ask.engine.actions.get(ask.caller.id, id);
     let kept = kept.ok_or_else(|| expired("there is no action of that id, or no longer".into()))?;
     let file = ask.file(&kept.file.to_string_lossy())?;
@@ -154,26 +223,30 @@ async fn take(ask: &Ask<'_>, given: Option<&str>, id: &str, token: Option<&str>)
     if content(&file.lines) != kept.content {
         return Err(expired(format!("{} has changed since its actions were listed", file.shown)));
     }
+    plan_of(ask, &file, &kept, token).await
+}
+
+async fn plan_of(ask: &Ask<'_>, file: &File, kept: &Kept, token: Option<&str>) -> Result<Outcome, Failure> {
     let query = Query::Act { span: kept.span, only: kept.only.clone(), pick: kept.pick.clone() };
-    let heard = ask.ask(&kept.entry, &kept.root, &ask.question(&file, query)).await;
+    let heard = ask.ask(&kept.entry, &kept.root, &ask.question(file, query)).await;
     let reply = match &heard.result {
         Ok(reply) => reply,
         Err(Shortfall::Gone) => {
             let name = ask.engine.display(&kept.entry);
-            return Err(expired(format!("{name} no longer offers that action for {}", file.shown)));
+            let what = format!("{name} no longer offers that action for {}", file.shown);
+            return Err(failure(Code::Expired, what, AGAIN));
         }
         Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
     };
     let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
     let nothing = || failure(Code::NotFound, "the action changes nothing", "choose another one");
-    let wanted = Wanted {
-        title: format!("an action on {}", file.shown),
-        edit: proposal.edit.clone().ok_or_else(nothing)?,
-        proposal: proposal.clone(),
-        encoding: reply.encoding,
-    };
-    match ask.plan(wanted).await? {
+    let title = format!("an action on {}", file.shown);
+    let edit = proposal.edit.clone().ok_or_else(nothing)?;
+    match ask.plan(title, Change::of(proposal, edit, reply.encoding)).await? {
         Planned::Nothing => Err(nothing()),
-        Planned::Plan(plan) => ask.keep(&heard, *plan, proposal.notes.clone(), token),
+        Planned::Plan(plan) => {
+            let notes = proposal.notes.clone();
+            ask.keep(&[heard], *plan, notes, token)
+        }
     }
 }

@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::runtime::query::{Answer, Query, Shortfall};
+use crate::runtime::query::{Answer, Query};
 
 use super::{
     args::{Args, invalid},
     ask::Ask,
     outcome::{Body, Failure, Outcome, Page},
-    plan::{Planned, Wanted},
+    plan::{Change, Planned},
     short,
     span::Given,
 };
@@ -25,41 +25,27 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let span = range.in_text(&file.lines, &file.shown)?;
     let serving = ask.serving(&file)?;
     let question = ask.question(&file, Query::Format { span });
-    let mut last = None;
-    for (entry, root) in serving.answering.iter().chain(&serving.linters) {
-        let heard = ask.ask(entry, root, &question).await;
-        let reply = match &heard.result {
-            Ok(reply) => reply,
-            Err(Shortfall::Unsupported(_)) => {
-                last.get_or_insert(heard);
-                continue;
-            }
-            Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
-        };
-        let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
-        let title = match span {
-            None => format!("format {}", file.shown),
-            Some(_) => format!("format a part of {}", file.shown),
-        };
-        let edit = proposal.edit.clone().unwrap_or_default();
-        let wanted = Wanted { title, edit, proposal: proposal.clone(), encoding: reply.encoding };
-        return match ask.plan(wanted).await? {
-            Planned::Plan(plan) => ask.keep(&heard, *plan, Vec::new(), token.as_deref()),
-            Planned::Nothing => Ok(Outcome {
-                verdict: reply.verdict,
-                servers: vec![ask.part(&heard)],
-                summary: format!("{} would change nothing in {}", ask.engine.display(entry), file.shown),
-                notes: Vec::new(),
-                body: Body::None,
-                page: Page::default(),
-            }),
-        };
+    let heard = ask.first_able(serving.answering.iter().chain(&serving.linters), &question).await;
+    let heard = heard.ok_or_else(|| short::no_server(ask, &file))?;
+    let reply = match &heard.result {
+        Ok(reply) => reply,
+        Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
+    };
+    let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
+    let title = match span {
+        None => format!("format {}", file.shown),
+        Some(_) => format!("format a part of {}", file.shown),
+    };
+    let edit = proposal.edit.clone().unwrap_or_default();
+    match ask.plan(title, Change::of(proposal, edit, reply.encoding)).await? {
+        Planned::Plan(plan) => ask.keep(&[heard], *plan, Vec::new(), token.as_deref()),
+        Planned::Nothing => Ok(Outcome {
+            verdict: reply.verdict,
+            servers: vec![ask.part(&heard)],
+            summary: format!("{} would change nothing in {}", ask.engine.display(&heard.entry), file.shown),
+            notes: Vec::new(),
+            body: Body::None,
+            page: Page::default(),
+        }),
     }
-    Err(match last {
-        Some(heard) => match &heard.result {
-            Err(shortfall) => ask.no_change(&heard, shortfall),
-            Ok(_) => super::wrong_kind(),
-        },
-        None => short::no_server(ask, &file),
-    })
 }

@@ -40,6 +40,7 @@ mod span;
 mod status;
 mod symbol_path;
 mod symbols;
+mod together;
 mod tree;
 mod types;
 mod workspace_symbols;

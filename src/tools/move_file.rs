@@ -1,23 +1,31 @@
 //! `lsp/move-file`: a plan that moves a file or folder and mends what refers to it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
+use ignore::DirEntry;
 use serde_json::{Map, Value};
 
 use crate::{
     protocol::types::{EditStep, FileRef, WorkspaceEdit},
-    runtime::query::{Answer, Query, Shortfall},
+    registry::Capability,
+    runtime::query::Query,
     workspace::roots::PathError,
 };
 
 use super::{
     args::{Args, invalid},
     ask::Ask,
-    file::{File, failure},
-    outcome::{Code, Failure, Outcome, Verdict},
-    plan::{Planned, Wanted},
-    short,
+    file::{Serving, failure},
+    outcome::{Code, Failure, Outcome},
+    plan::Planned,
+    together::{Asked, Joint, Part},
 };
+
+/// Servers that one move asks; the others are named.
+const SERVERS: usize = 16;
 
 pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
     let mut args = Args::new(arguments);
@@ -37,46 +45,36 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     if folder && target.starts_with(&source) {
         return Err(invalid(format!("{} lies in {}", shown.1, shown.0), "give a place outside of the folder"));
     }
-    let asked = if folder { asked_for(ask, &source)? } else { ask.file(&from)? };
-    let serving = ask.serving(&asked)?;
+    let asked = whom(ask, &source, &from, folder).await?;
     let query = Query::Move { from: source.clone(), to: target.clone(), folder };
-    let question = ask.question(&asked, query);
-    let mut last = None;
-    for (entry, root) in serving.answering.iter().chain(&serving.linters) {
-        let heard = ask.ask(entry, root, &question).await;
-        let reply = match &heard.result {
-            Ok(reply) => reply,
-            Err(Shortfall::Unsupported(_)) => {
-                last.get_or_insert(heard);
-                continue;
-            }
-            Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
-        };
-        // A part is shown with what it lacks: there is no other way to have it.
-        if !reply.verdict.answered() && reply.verdict != Verdict::Partial {
-            let name = ask.engine.display(&heard.entry);
-            let why = reply.reason.clone().unwrap_or_else(|| "it does not know the whole project yet".into());
-            let mut refused = failure(Code::Refused, format!("{name}: {why}"), "ask again in a moment");
-            refused.servers.push(ask.part(&heard));
-            return Err(refused);
-        }
-        let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
-        let edit = with_move(proposal.edit.clone().unwrap_or_default(), &source, &target);
-        let title = format!("move {} to {}", shown.0, shown.1);
-        let wanted = Wanted { title, edit, proposal: proposal.clone(), encoding: reply.encoding };
-        return match ask.plan(wanted).await? {
-            Planned::Plan(plan) => ask.keep(&heard, *plan, reply.remarks.clone(), token.as_deref()),
-            Planned::Nothing => Err(failure(Code::NotFound, "the move changes nothing", "give another place")),
-        };
+    let Some(Joint { heard, mut change, mut notes }) =
+        ask.ask_together(&asked.servers, &query, |edit| of_the_old_place(edit, &source, &target)).await?
+    else {
+        let names: Vec<String> = asked
+            .servers
+            .iter()
+            .filter(|one| one.part == Part::Needed)
+            .map(|one| ask.engine.display(&one.entry))
+            .collect();
+        let next = "move it by other means, then see lsp/diagnostics for what refers to it";
+        let what = format!("{}: what refers to a moved file is not mended", names.join(", "));
+        return Err(failure(Code::Unsupported, what, next));
+    };
+    if !change.edit.steps.iter().any(|step| is_the_move(step, &source)) {
+        change.edit.steps.push(EditStep::Rename {
+            from: FileRef::Path(source),
+            to: FileRef::Path(target),
+            overwrite: false,
+            ignore_if_exists: false,
+        });
     }
-    Err(match last {
-        Some(heard) => {
-            let name = ask.engine.display(&heard.entry);
-            let next = "move it by other means, then see lsp/diagnostics for what refers to it";
-            failure(Code::Unsupported, format!("{name} does not mend what refers to a moved file"), next)
-        }
-        None => short::no_server(ask, &asked),
-    })
+    if !asked.left_out.is_empty() {
+        notes.push(format!("not asked, since one move asks {SERVERS} servers: {}", asked.left_out.join(", ")));
+    }
+    match ask.plan(format!("move {} to {}", shown.0, shown.1), change).await? {
+        Planned::Plan(plan) => ask.keep(&heard, *plan, notes, token.as_deref()),
+        Planned::Nothing => Err(failure(Code::NotFound, "the move changes nothing", "give another place")),
+    }
 }
 
 /// The new path: below a folder that is there, or as given.
@@ -103,47 +101,117 @@ fn target(ask: &Ask<'_>, source: &Path, given: &str) -> Result<PathBuf, Failure>
     Ok(wanted)
 }
 
-/// A file of the folder for which servers are found: the first that somebody serves.
-fn asked_for(ask: &Ask<'_>, folder: &Path) -> Result<File, Failure> {
-    const LOOKED_AT: usize = 2_000;
-    let files = ignore::WalkBuilder::new(folder).follow_links(false).sort_by_file_path(Ord::cmp).build();
-    let files = files.filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let mut served = files.take(LOOKED_AT).filter_map(|entry| {
-        // Reading all of them would take long: a name says enough.
-        ask.engine.languages.detect(entry.path(), || None)?;
-        let file = ask.file(&entry.path().to_string_lossy()).ok()?;
-        ask.serving(&file).is_ok().then_some(file)
-    });
-    served.next().ok_or_else(|| {
-        let shown = ask.engine.ground.roots.display(folder);
-        let next = "move it by other means";
-        failure(Code::Unavailable, format!("no language server serves a file in {shown}"), next)
-    })
+/// Whom a move concerns.
+#[derive(Default)]
+struct Whom {
+    servers: Vec<Asked>,
+    /// The names of those that are too many.
+    left_out: Vec<String>,
 }
 
-/// The server's edit, and behind it the move itself. Edits of the moved file that name it by its new path, as
-/// typescript-language-server's do, are made before it is moved.
-fn with_move(mut edit: WorkspaceEdit, from: &Path, to: &Path) -> WorkspaceEdit {
-    let mut moved = false;
-    for step in &mut edit.steps {
-        match step {
-            EditStep::Rename { from: FileRef::Path(old), .. } => moved |= old == from,
-            EditStep::Texts { file: FileRef::Path(path), .. } if !moved => {
-                if let Ok(rest) = path.strip_prefix(to) {
-                    // Joining an empty path would add a slash.
-                    *path = if rest.as_os_str().is_empty() { from.to_owned() } else { from.join(rest) };
-                }
+impl Whom {
+    fn add(&mut self, ask: &Ask<'_>, asked: Asked) {
+        let known = |own: &&mut Asked| own.entry.name == asked.entry.name && own.root == asked.root;
+        if let Some(own) = self.servers.iter_mut().find(known) {
+            if asked.part == Part::Needed {
+                own.part = Part::Needed;
             }
-            _ => {}
+        } else if self.servers.len() < SERVERS {
+            self.servers.push(asked);
+        } else {
+            let name = ask.engine.display(&asked.entry);
+            if !self.left_out.contains(&name) {
+                self.left_out.push(name);
+            }
         }
     }
-    if !moved {
-        edit.steps.push(EditStep::Rename {
-            from: FileRef::Path(from.to_owned()),
-            to: FileRef::Path(to.to_owned()),
-            overwrite: false,
-            ignore_if_exists: false,
-        });
+}
+
+/// The servers of what is moved; then those of the rest of the project that run, or whose files refer to others of these
+/// languages.
+async fn whom(ask: &Ask<'_>, source: &Path, given: &str, folder: bool) -> Result<Whom, Failure> {
+    let engine = ask.engine;
+    let mut whom = Whom::default();
+    let mut languages: HashSet<String> = HashSet::new();
+    let moved: Vec<(PathBuf, String, Serving)> = if folder {
+        inside(ask, source)?
+    } else {
+        let file = ask.file(given)?;
+        let serving = ask.serving(&file)?;
+        vec![(file.path, file.language, serving)]
+    };
+    for (file, language, serving) in moved {
+        let alone = if serving.answering.is_empty() { Part::Needed } else { Part::Possible };
+        let linters = serving.linters.iter().map(|server| (server, alone));
+        for ((entry, root), part) in serving.answering.iter().map(|server| (server, Part::Needed)).chain(linters) {
+            let (entry, root) = (entry.clone(), root.clone());
+            whom.add(ask, Asked { entry, root, file: file.clone(), language: language.clone(), part });
+        }
+        languages.insert(language);
     }
-    edit
+    // One that is missing keeps those that are there from nothing: what it would have done is told.
+    let there: Vec<bool> = whom.servers.iter().map(|one| engine.available(&one.entry)).collect();
+    if there.contains(&true) {
+        whom.servers.iter_mut().zip(there).filter(|(_, there)| !there).for_each(|(one, _)| one.part = Part::Expected);
+    }
+    for sample in engine.present.samples(&engine.ground.roots, &engine.languages).await.iter() {
+        for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
+            let refers = entry.def.refers_to.iter().any(|language| languages.contains(language));
+            if entry.may(Capability::FileOperations) && (engine.pool.runs(&entry) || refers && engine.available(&entry))
+            {
+                let (file, language) = (sample.path.clone(), sample.language.clone());
+                let part = if refers { Part::Expected } else { Part::Possible };
+                whom.add(ask, Asked { entry, root, file, language, part });
+            }
+        }
+    }
+    Ok(whom)
+}
+
+/// For each language and folder below `folder` a file, with who serves it.
+fn inside(ask: &Ask<'_>, folder: &Path) -> Result<Vec<(PathBuf, String, Serving)>, Failure> {
+    const LOOKED_AT: usize = 2_000;
+    let engine = ask.engine;
+    let files = ignore::WalkBuilder::new(folder).follow_links(false).sort_by_file_path(Ord::cmp).build();
+    let files = files.filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for path in files.take(LOOKED_AT).map(DirEntry::into_path) {
+        // Reading all of them would take long: a name says enough.
+        let Some(language) = engine.languages.detect(&path, || None).map(str::to_owned) else { continue };
+        let above = path.parent().map(Path::to_owned);
+        let Some(root) = engine.ground.roots.root_of(&path).filter(|_| seen.insert((language.clone(), above))) else {
+            continue;
+        };
+        let serving = engine.route(&path, &language, &engine.ground.roots.all()[root].path);
+        if !serving.answering.is_empty() || !serving.linters.is_empty() {
+            found.push((path, language, serving));
+        }
+    }
+    if found.is_empty() {
+        let what = format!("no language server serves a file in {}", engine.ground.roots.display(folder));
+        return Err(failure(Code::Unavailable, what, "move it by other means"));
+    }
+    Ok(found)
+}
+
+fn is_the_move(step: &EditStep, from: &Path) -> bool {
+    matches!(step, EditStep::Rename { from: FileRef::Path(old), .. } if old == from)
+}
+
+/// Edits of the moved file that name it by its new path, as typescript-language-server's do, are made before it is
+/// moved. The move itself, which some servers name as well, is added by whoever asked for it.
+fn of_the_old_place(edit: &mut WorkspaceEdit, from: &Path, to: &Path) {
+    if edit.steps.last().is_some_and(|step| is_the_move(step, from)) {
+        edit.steps.pop();
+    }
+    let before = edit.steps.iter().position(|step| is_the_move(step, from)).unwrap_or(edit.steps.len());
+    for step in &mut edit.steps[..before] {
+        if let EditStep::Texts { file: FileRef::Path(path), .. } = step
+            && let Ok(rest) = path.strip_prefix(to)
+        {
+            // Joining an empty path would add a slash.
+            *path = if rest.as_os_str().is_empty() { from.to_owned() } else { from.join(rest) };
+        }
+    }
 }

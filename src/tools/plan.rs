@@ -1,6 +1,10 @@
 //! What all planners share: a server's edit made into a plan that is kept for the caller, and its diff.
 
-use std::path::Path;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
     edits::{FileDiff, Kind, Line, Plan, Refusal, RefusalCode, Told},
@@ -8,7 +12,11 @@ use crate::{
         positions::Encoding,
         types::{EditStep, FileRef, WorkspaceEdit},
     },
-    runtime::{ground::Ground, query::Proposal},
+    runtime::{
+        ground::Ground,
+        query::{Proposal, Shortfall},
+    },
+    workspace::disk::Snapshot,
 };
 
 use super::{
@@ -16,17 +24,25 @@ use super::{
     cursor,
     file::failure,
     kinds::count,
-    outcome::{Body, Code, DiffLine, Failure, Outcome, Page},
+    outcome::{Body, Code, DiffLine, Failure, Outcome, Page, ServerVerdict, Verdict},
     places::fingerprint,
+    short,
 };
 
-/// A change that can be planned.
-pub(super) struct Wanted {
-    /// What it is, in langport's own words.
-    pub title: String,
+/// A change as it was computed.
+#[derive(Default)]
+pub(super) struct Change {
     pub edit: WorkspaceEdit,
-    pub proposal: Proposal,
+    /// The texts that its ranges are about, and under which version each was told.
+    pub told: HashMap<PathBuf, (Arc<Snapshot>, i32)>,
     pub encoding: Encoding,
+}
+
+impl Change {
+    /// A server's own, of which this is the edit.
+    pub(super) fn of(proposal: &Proposal, edit: WorkspaceEdit, encoding: Encoding) -> Self {
+        Self { edit, told: proposal.told.clone(), encoding }
+    }
 }
 
 /// Characters of a title: behind it the first line has to hold the plan's id, whatever the budget.
@@ -46,13 +62,13 @@ pub(super) struct Made {
 }
 
 impl Ask<'_> {
-    /// Checks a change against the disk and the rules of the workspace.
+    /// Checks a change against the disk and the rules of the workspace; `title` says what it is, in langport's own words.
     ///
     /// # Errors
     /// Why it cannot be made, as the engine says it.
-    pub(super) async fn plan(&self, wanted: Wanted) -> Result<Planned, Failure> {
+    pub(super) async fn plan(&self, title: String, change: Change) -> Result<Planned, Failure> {
         let (ground, changes) = (self.engine.ground.clone(), self.engine.changes.clone());
-        let Wanted { title, edit, proposal, encoding } = wanted;
+        let Change { edit, told: known, encoding } = change;
         if let Some(uri) = foreign(&edit) {
             let what = "the server's edit concerns what is no file of this machine";
             let mut refused = failure(Code::OutsideWorkspace, what, "make the change by other means");
@@ -61,7 +77,7 @@ impl Ask<'_> {
         }
         let planning = move || {
             let told = |path: &Path| {
-                let (snapshot, version) = proposal.told.get(path)?;
+                let (snapshot, version) = known.get(path)?;
                 Some(Told { snapshot: snapshot.clone(), version: Some(*version) })
             };
             let plan = changes.plan(&ground.disk, &edit, encoding, shortened(&title), &told)?;
@@ -77,13 +93,26 @@ impl Ask<'_> {
         }
     }
 
-    /// Keeps a plan and shows it: the first line ends in its id, the diff follows.
+    /// Why there is no change to plan: a planner without a plan has failed, whatever may still come.
+    pub(super) fn no_change(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
+        let name = self.engine.display(&heard.entry);
+        let code = match shortfall.verdict() {
+            Verdict::Indexing | Verdict::Unanswered => Code::Unavailable,
+            _ => short::code(shortfall),
+        };
+        Failure {
+            details: shortfall.lines(),
+            ..failure(code, format!("{name}: {shortfall}"), short::next_step(&name, shortfall))
+        }
+    }
+
+    /// Keeps a plan of these servers and shows it: the first line ends in its id, the diff follows.
     ///
     /// # Errors
     /// When the cursor belongs to another plan, or it cannot be kept.
     pub(super) fn keep(
         &self,
-        heard: &Heard,
+        heard: &[Heard],
         made: Made,
         mut notes: Vec<String>,
         token: Option<&str>,
@@ -97,7 +126,6 @@ impl Ask<'_> {
         lines.splice(0..0, plan.to_confirm.iter().map(label));
         let print = fingerprint(self, &plan.hash);
         let offset = cursor::resume(self.tool, token, print)?;
-        let reply = heard.result.as_ref().ok();
         if !plan.ignored.is_empty() {
             let shown: Vec<String> = plan.ignored.iter().take(5).map(|path| ground.roots.display(path)).collect();
             notes.push(format!("git ignores {} of the files: {}", plan.ignored.len(), shown.join(", ")));
@@ -106,10 +134,11 @@ impl Ask<'_> {
         let texts = diff.iter().filter(|file| file.added + file.removed > 0 && file.kind != Kind::Deleted).count();
         let size = size(&plan, texts);
         let title = plan.title.clone();
+        let servers: Vec<ServerVerdict> = heard.iter().map(|one| self.part(one)).collect();
         let id = self.engine.changes.keep(self.caller.id, plan).map_err(|refusal| refused(ground, &refusal))?;
         Ok(Outcome {
-            verdict: reply.map_or(super::outcome::Verdict::Unconfirmed, |reply| reply.verdict),
-            servers: vec![self.part(heard)],
+            verdict: Verdict::combine(servers.iter().map(|server| server.verdict)),
+            servers,
             summary: format!("{title}: {size}; not made yet: plan {id}"),
             notes,
             body: Body::Diff(lines.into_iter().skip(offset).take(self.page_items()).collect()),
@@ -162,8 +191,11 @@ pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
     };
     let mut failure = failure(code, what, refusal.next.clone());
     if inside.is_none() {
-        // A path that only the server knows is the server's text.
-        failure.details.extend(refusal.path.as_ref().map(|path| path.display().to_string()));
+        // A path that only the server knows is the server's text, and where a link leads the repository's.
+        failure.details.extend(refusal.path.as_ref().map(|path| match &refusal.leads {
+            Some(target) => format!("{} -> {}", ground.roots.display(path), target.display()),
+            None => path.display().to_string(),
+        }));
     }
     failure
 }
@@ -215,6 +247,7 @@ pub(super) fn diff_lines(ground: &Ground, files: &[FileDiff]) -> Vec<DiffLine> {
                     Line::Same(text) => format!(" {text}"),
                     Line::Removed(text) => format!("-{text}"),
                     Line::Added(text) => format!("+{text}"),
+                    Line::Unended => "\\ No newline at end of file".to_owned(),
                 });
             }
         }

@@ -2,20 +2,24 @@
 //! edit that lacks uses breaks what it should change.
 
 use serde_json::{Map, Value};
+use unicode_ident::{is_xid_continue, is_xid_start};
 
 use crate::{
-    protocol::types::{EditStep, WorkspaceEdit},
+    protocol::{
+        positions::is_unseen,
+        types::{EditStep, WorkspaceEdit},
+    },
     runtime::query::{Answer, Query, Shortfall},
 };
 
 use super::{
     address::{Address, Aim},
     args::{Args, invalid},
-    ask::{Ask, Heard},
+    ask::Ask,
     file::failure,
     kinds::count,
     outcome::{Code, Failure, Outcome, Verdict},
-    plan::{Planned, Wanted},
+    plan::{Change, Planned},
 };
 
 /// Characters of a name.
@@ -31,9 +35,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let new_name = new_name.ok_or_else(|| invalid("no name is given", "give new_name"))?;
     check_name(&new_name)?;
     let spot = ask.locate(&address, Aim::Name).await?;
+    // In the editor's sense: a sigil before it (`@total`, `--total`) is the language's, so the server has its say first.
+    let same = spot.file.lines.identifier_at(spot.at).is_some_and(|name| name.text == new_name);
     let heard = ask.ask_primary(&spot.file, Query::Rename { at: spot.at, new_name: new_name.clone() }).await?;
     let reply = match &heard.result {
         Ok(reply) => reply,
+        Err(Shortfall::Declined(..)) if same => return Err(same_name()),
         // An edit that may still come is no answer to "rename this".
         Err(shortfall) => return Err(ask.no_change(&heard, shortfall)),
     };
@@ -41,29 +48,26 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let place = format!("{}:{}:{}", spot.file.shown, spot.at.line + 1, spot.at.column + 1);
     let name = ask.engine.display(&heard.entry);
     if !reply.verdict.answered() && !allow_partial {
-        let why = reply.reason.clone().unwrap_or_else(|| "it does not know the whole project yet".into());
         let next = match reply.verdict {
             // Asking again would change nothing.
             Verdict::Partial => "look at those files, then pass allow_partial true to take what it knows",
             _ => "ask again in a moment, or pass allow_partial true to take what it knows",
         };
-        let mut refused = failure(Code::Refused, format!("{name}: {why}: its edit may lack uses"), next);
-        refused.details.extend(reply.remarks.iter().cloned());
-        refused.servers.push(ask.part(&heard));
-        return Err(refused);
+        return Err(ask.half_known(&heard, reply, next));
     }
     let nothing = || {
         let next = spot.names().unwrap_or_else(|| "point at the name itself, or at its declaration".into());
         failure(Code::NotFound, format!("{name} has nothing to rename at {place}: no file would change"), next)
     };
-    let edit = proposal.edit.clone().ok_or_else(nothing)?;
-    let wanted =
-        Wanted { title: format!("rename to {new_name}"), edit, proposal: proposal.clone(), encoding: reply.encoding };
-    match ask.plan(wanted).await? {
-        Planned::Nothing => Err(nothing()),
+    let edit = proposal.edit.clone().ok_or_else(|| if same { same_name() } else { nothing() })?;
+    // A rename that writes everywhere what stands there already.
+    let same = same || edit.steps.iter().any(|step| matches!(step, EditStep::Texts { edits, .. } if !edits.is_empty()));
+    match ask.plan(format!("rename to {new_name}"), Change::of(proposal, edit, reply.encoding)).await? {
+        Planned::Nothing => Err(if same { same_name() } else { nothing() }),
         Planned::Plan(plan) => {
             let mut notes = spot.notes.clone();
             notes.extend(reply.remarks.iter().cloned());
+            notes.extend(spot.file.lines.identifier_at(spot.at).and_then(|old| unlike(old.text, &new_name)));
             // Svelte's server, asked about a use, writes `import { old as new }`.
             let more = more_than_the_name(proposal.edit.as_ref(), &new_name);
             if more > 0 {
@@ -73,24 +77,46 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             if !matches!(reply.verdict, Verdict::Fresh) {
                 notes.push("uses that the server does not know yet are not among it".into());
             }
-            ask.keep(&heard, *plan, notes, token.as_deref())
+            ask.keep(&[heard], *plan, notes, token.as_deref())
         }
     }
+}
+
+fn same_name() -> Failure {
+    invalid("that is its name already: there is nothing to rename", "give another new_name")
 }
 
 /// What no language takes for a name; the rest is the server's to refuse.
 fn check_name(name: &str) -> Result<(), Failure> {
     let never = |c: char| c.is_whitespace() || c.is_control() || "()[]{}<>;,.:\"'`\\/|&*+=^%~".contains(c);
-    let why = if name.chars().count() > LONGEST {
+    let why = if name.is_empty() {
+        "it is empty".to_owned()
+    } else if name.chars().count() > LONGEST {
         "it is longer than 200 characters".to_owned()
     } else if let Some(bad) = name.chars().find(|c| never(*c)) {
         format!("it holds {bad:?}")
+        // A name with one looks like another.
+    } else if let Some(unseen) = name.chars().find(|c| is_unseen(*c)) {
+        format!("it holds the invisible {}", unseen.escape_unicode())
     } else if name.starts_with(|c: char| c.is_ascii_digit()) {
         "it begins with a digit".to_owned()
     } else {
         return Ok(());
     };
     Err(invalid(format!("`new_name` is no name: {why}"), "give the bare new name of the symbol, such as total_price"))
+}
+
+/// A new name that no identifier of Unicode's is, in the place of one that is: clangd and others write it all the same.
+fn unlike(old: &str, new: &str) -> Option<String> {
+    let foreign = |name: &str| {
+        let mut characters = name.chars();
+        let first = characters.next().filter(|c| !(is_xid_start(*c) || matches!(c, '_' | '$')));
+        first.or_else(|| characters.find(|c| !(is_xid_continue(*c) || *c == '$')))
+    };
+    match (foreign(old), foreign(new)) {
+        (None, Some(c)) => Some(format!("the new name holds {c:?}: see that the language takes that in a name")),
+        _ => None,
+    }
 }
 
 /// Replacements that hold the new name and more.
@@ -102,21 +128,6 @@ fn more_than_the_name(edit: Option<&WorkspaceEdit>, new_name: &str) -> usize {
     texts.filter(|edit| edit.text != new_name && edit.text.contains(new_name)).count()
 }
 
-impl Ask<'_> {
-    /// Why there is no change to plan: a planner without a plan has failed, whatever may still come.
-    pub(super) fn no_change(&self, heard: &Heard, shortfall: &Shortfall) -> Failure {
-        let name = self.engine.display(&heard.entry);
-        let code = match shortfall.verdict() {
-            Verdict::Indexing | Verdict::Unanswered => Code::Unavailable,
-            _ => super::short::code(shortfall),
-        };
-        Failure {
-            details: shortfall.lines(),
-            ..failure(code, format!("{name}: {shortfall}"), super::short::next_step(&name, shortfall))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,8 +137,18 @@ mod tests {
         for name in ["total", "été", "_x1", "$el", "r#type", "valid?", "--accent", "größe"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in ["a b", "a.b", "1a", "x\u{a0}y", "f()", "\u{7}", &"n".repeat(201)] {
+        for name in ["", "a b", "a.b", "1a", "x\u{a0}y", "f()", "\u{7}", "a\nb", "to\u{200b}tal", &"n".repeat(201)] {
             assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_unlike_the_old_one_is_remarked() {
+        for (old, new) in [("total", "sum"), ("total", "été"), ("a-b", "c-d"), ("el", "$el"), ("x", "class")] {
+            assert_eq!(unlike(old, new), None, "{old} {new}");
+        }
+        for (old, new) in [("total", "total-price"), ("total", "#total"), ("valid", "valid?"), ("x", "😀")] {
+            assert!(unlike(old, new).is_some(), "{old} {new}");
         }
     }
 }

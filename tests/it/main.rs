@@ -21,6 +21,7 @@ macro_rules! trials {
 
 mod actions;
 mod between;
+mod called;
 mod changes;
 mod channels;
 mod clients;
@@ -48,6 +49,7 @@ mod reach;
 mod readme;
 mod real;
 mod reload;
+mod renames;
 mod replaced;
 mod resources;
 mod roots;
@@ -55,6 +57,7 @@ mod routing;
 mod scale;
 mod selftest;
 mod since;
+mod several;
 mod support;
 mod sync;
 mod tools;
@@ -113,8 +116,11 @@ fn main() {
         mcp::trials(),
         tools::trials(),
         actions::trials(),
+        called::trials(),
         changes::trials(),
+        renames::trials(),
         moves::trials(),
+        several::trials(),
         consent::trials(),
         hostile_edits::trials(),
         try_tour::trials(),

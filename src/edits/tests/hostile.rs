@@ -36,28 +36,37 @@ fn sec_01_outside_the_workspace() {
     };
     check(
         at_start("../outside/secret"),
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/secret)"],
+        &expect![
+            "outside_workspace: the edit concerns a file outside the workspace (ws/../outside/secret -> outside/secret)"
+        ],
     );
     check(
         at_start("d/../../outside/secret"),
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/secret)"],
+        &expect![
+            "outside_workspace: the edit concerns a file outside the workspace (ws/d/../../outside/secret -> outside/secret)"
+        ],
     );
     check(
         at_start("out/secret"),
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/secret)"],
+        &expect!["outside_workspace: the edit concerns a file outside the workspace (ws/out/secret -> outside/secret)"],
     );
-    check(at_start("file"), &expect!["outside_workspace: a link leads outside the workspace (outside/secret)"]);
+    check(
+        at_start("file"),
+        &expect!["outside_workspace: a link leads outside the workspace (ws/file -> outside/secret)"],
+    );
     check(
         at_start("dangling"),
         &expect!["failed: cannot follow a link: No such file or directory (os error 2) (ws/dangling)"],
     );
     check(
         at_start("none/../../outside/secret"),
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/secret)"],
+        &expect![
+            "outside_workspace: the edit concerns a file outside the workspace (ws/none/../../outside/secret -> outside/secret)"
+        ],
     );
     check(
         |world| vec![world.create("out/new")],
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/new)"],
+        &expect!["outside_workspace: the edit concerns a file outside the workspace (ws/out/new -> outside/new)"],
     );
     check(
         |world| vec![world.create("dangling")],
@@ -65,11 +74,13 @@ fn sec_01_outside_the_workspace() {
     );
     check(
         |world| vec![world.rename("a", "../outside/a")],
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/a)"],
+        &expect!["outside_workspace: the edit concerns a file outside the workspace (ws/../outside/a -> outside/a)"],
     );
     check(
         |world| vec![world.rename("../outside/secret", "s")],
-        &expect!["outside_workspace: the edit concerns a file outside the workspace (outside/secret)"],
+        &expect![
+            "outside_workspace: the edit concerns a file outside the workspace (ws/../outside/secret -> outside/secret)"
+        ],
     );
     let up = world();
     assert_eq!(up.plan(vec![up.delete("..")]).unwrap_err().code, RefusalCode::Invalid);

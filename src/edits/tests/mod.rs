@@ -4,6 +4,8 @@ mod applying;
 mod attributes;
 mod faults;
 mod hostile;
+mod others;
 mod plans;
 mod random;
+mod uniting;
 mod world;

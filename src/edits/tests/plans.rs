@@ -23,6 +23,7 @@ fn shown(plan: &Plan, world: &World) -> String {
                     Line::Same(line) => format!(" {line}\n"),
                     Line::Removed(line) => format!("-{line}\n"),
                     Line::Added(line) => format!("+{line}\n"),
+                    Line::Unended => "\\ No newline at end of file\n".to_owned(),
                 };
             }
         }
@@ -81,6 +82,7 @@ fn kinds_counts_and_hunks() {
             Deleted c +0 -1
             @@ -1,1 +0,0 @@
             -gone
+            \ No newline at end of file
             Deleted d/e +0 -0, no text
             Renamed f2 from f +0 -0
             Created n +1 -0
@@ -203,6 +205,7 @@ fn options_of_creating_renaming_and_deleting() {
             Deleted d/e +0 -1
             @@ -1,1 +0,0 @@
             -x
+            \ No newline at end of file
         "#]],
     );
     check(

@@ -155,9 +155,10 @@ pub(super) fn refusal(refused: Result<Plan, Refusal>, world: &World) -> String {
 }
 
 pub(super) fn said(refusal: &Refusal, world: &World) -> String {
-    let path = refusal.path.as_ref().map(|path| {
-        let top = world.top.path().canonicalize().unwrap();
-        path.strip_prefix(&top).map_or("somewhere".to_owned(), |path| path.display().to_string())
-    });
-    format!("{}: {} ({})", refusal.code.name(), refusal.what, path.unwrap_or_default())
+    let top = world.top.path().canonicalize().unwrap();
+    let shown =
+        |path: &PathBuf| path.strip_prefix(&top).map_or("somewhere".to_owned(), |path| path.display().to_string());
+    let path = refusal.path.as_ref().map(shown).unwrap_or_default();
+    let leads = refusal.leads.as_ref().map(|leads| format!(" -> {}", shown(leads))).unwrap_or_default();
+    format!("{}: {} ({path}{leads})", refusal.code.name(), refusal.what)
 }

@@ -247,7 +247,10 @@ async fn a_client_that_does_not_read_is_not_read_either() {
 async fn one_call_without_a_client() {
     let client = Client::start(McpSettings::default());
     let call = async |name: &str, arguments: Value, progress: ProgressSink| {
-        call_once(client.script.clone(), McpSettings::default(), name, &arguments, progress).await
+        let mut once = Once::new(client.script.clone(), McpSettings::default(), progress);
+        let reply = once.call(name, &arguments).await;
+        once.end().await.unwrap();
+        reply
     };
     let reply = call("lsp/hover", json!({"line": 3}), ProgressSink::default()).await.unwrap();
     assert_eq!(reply, Reply { text: HOVER.to_owned(), structured: None, is_error: false });

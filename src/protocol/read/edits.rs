@@ -2,9 +2,11 @@
 //! part was left out, cut or mended is another edit than the one that the server meant.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::basic::{Flag, Short, Uri};
 use super::replacements::{ListShape, VersionShape};
@@ -17,8 +19,10 @@ use crate::protocol::uri::uri_to_ref;
 const EDITS: usize = 100_000;
 /// Bytes of new text in one edit.
 const TEXT: usize = 64 << 20;
-/// Labels that ask for consent; one is enough to ask.
+/// Labels that ask for consent and are shown; one is enough to ask.
 const LABELS: usize = 16;
+/// Annotations of one edit that are looked at.
+const ANNOTATIONS: usize = 1_000;
 /// Bytes of one label.
 const LABEL: usize = 300;
 
@@ -79,6 +83,8 @@ pub(super) struct Ledger(Rc<State>);
 struct State {
     edits: Cell<usize>,
     bytes: Cell<usize>,
+    /// Hashes of the annotations that a part of the edit bears; no more than there are edits.
+    borne: RefCell<HashSet<u64>>,
     why: RefCell<Option<Found>>,
 }
 
@@ -100,6 +106,11 @@ impl Ledger {
             return Err(self.refuse(Found::MoreThan("64 MiB of new text")));
         }
         Ok(())
+    }
+
+    /// A part of the edit bears this annotation.
+    pub(super) fn bears(&self, annotation: Option<String>) {
+        self.0.borne.borrow_mut().extend(annotation.map(|id| xxh3_64(id.as_bytes())));
     }
 
     /// The value of the key just read, or the end of the reading.
@@ -148,17 +159,21 @@ impl<'de> Shape<'de> for EditShape {
     }
 
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let (mut ordered, mut plain, mut to_confirm) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ordered, mut plain, mut asking) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "documentChanges" => ordered = self.0.strict(&mut object, StepsShape(self.0.clone()))?,
                 "changes" => plain = self.0.strict(&mut object, ChangesShape(self.0.clone()))?,
-                "changeAnnotations" => to_confirm = value(&mut object, AnnotationsShape)?,
+                "changeAnnotations" => asking = value(&mut object, AnnotationsShape)?,
                 _ => skip(&mut object)?,
             }
         }
         // LSP prefers `documentChanges` where both are there; some servers send an empty list of them.
         let steps = if ordered.is_empty() { plain } else { ordered };
+        // rust-analyzer declares "Edit outside of the workspace" in every edit, whether a part of it is one or not.
+        let borne = self.0.0.borne.borrow();
+        let borne = asking.into_iter().filter(|(id, _)| borne.contains(id));
+        let to_confirm = borne.map(|(_, label)| label).take(LABELS).collect();
         Ok(Ok(Some(WorkspaceEdit { steps, to_confirm })))
     }
 }
@@ -236,6 +251,7 @@ impl<'de> Shape<'de> for StepShape {
                 "uri" => uri = value(&mut object, FileShape)?,
                 "oldUri" => from = value(&mut object, FileShape)?,
                 "newUri" => to = value(&mut object, FileShape)?,
+                "annotationId" => self.0.bears(value(&mut object, Short(usize::MAX))?),
                 _ => skip(&mut object)?,
             }
         }
@@ -346,24 +362,25 @@ impl<'de> Shape<'de> for OptionsShape {
     }
 }
 
-/// The labels of the annotations that want a person's consent.
+/// The annotations that want a person's consent, each by the hash of its id, with its label.
 struct AnnotationsShape;
 
 impl<'de> Shape<'de> for AnnotationsShape {
-    type Value = Vec<String>;
+    type Value = Vec<(u64, String)>;
 
-    fn other(self, _: Found) -> Vec<String> {
+    fn other(self, _: Found) -> Self::Value {
         Vec::new()
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Vec<String>, A::Error> {
-        let mut labels = Vec::new();
-        while key(&mut object)?.is_some() {
-            if let Some(label) = value(&mut object, AnnotationShape)?.filter(|_| labels.len() < LABELS) {
-                labels.push(label);
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let mut asking = Vec::new();
+        while let Some(id) = key(&mut object)? {
+            let id = xxh3_64(id.as_bytes());
+            if let Some(label) = value(&mut object, AnnotationShape)?.filter(|_| asking.len() < ANNOTATIONS) {
+                asking.push((id, label));
             }
         }
-        Ok(labels)
+        Ok(asking)
     }
 }
 

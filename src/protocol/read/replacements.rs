@@ -44,7 +44,7 @@ impl<'de> Shape<'de> for ListShape {
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut edits = Vec::new();
-        while let Some(edit) = item(&mut array, OneShape)? {
+        while let Some(edit) = item(&mut array, OneShape(self.0.clone()))? {
             let edit = edit.map_err(|found| self.0.refuse(found))?;
             self.0.count(edit.text.len())?;
             edits.push(edit);
@@ -53,7 +53,7 @@ impl<'de> Shape<'de> for ListShape {
     }
 }
 
-struct OneShape;
+struct OneShape(Ledger);
 
 impl<'de> Shape<'de> for OneShape {
     type Value = Result<TextEdit, Found>;
@@ -70,6 +70,7 @@ impl<'de> Shape<'de> for OneShape {
                 "newText" => text = value(&mut object, Short(usize::MAX))?,
                 // `StringValue`, and rust-analyzer's own form of it.
                 "snippet" => (text, snippet) = (value(&mut object, SnippetShape)?, true),
+                "annotationId" => self.0.bears(value(&mut object, Short(usize::MAX))?),
                 "insertTextFormat" => snippet |= value(&mut object, VersionShape)? == Some(2),
                 _ => skip(&mut object)?,
             }

@@ -5,6 +5,7 @@
 mod changes;
 mod clients;
 mod definitions;
+mod edits;
 mod flask;
 mod folders;
 mod inspector;
@@ -68,6 +69,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         inspector::trials(),
         clients::trials(),
         changes::trials(),
+        edits::trials(),
         definitions::trials(),
         sandbox::trials(),
         folders::trials(),

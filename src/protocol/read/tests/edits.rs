@@ -89,7 +89,11 @@ fn operations_annotations_and_snippets() {
                     {"range": range(0, 2, 2), "newText": "$1", "insertTextFormat": 2},
                 ]},
             ],
-            "changeAnnotations": {"a": {"label": "new file", "needsConfirmation": true}, "b": {"label": "harmless"}},
+            "changeAnnotations": {
+                "a": {"label": "new file", "needsConfirmation": true},
+                "b": {"label": "harmless"},
+                "c": {"label": "borne by nothing", "needsConfirmation": true},
+            },
         }),
         &expect![[r#"
             create /n.py true false
