@@ -117,8 +117,10 @@ impl Project {
     /// What a person has to do before a language has a server that langport cannot install.
     pub(super) fn by_hand(&self, language: &Language) -> Option<String> {
         let entry = self.serving(language).primary?;
-        let Err(InstallError::NoRecipe { hint: Some(hint), .. }) = prepare(&entry, &self.around) else { return None };
-        Some(format!("{} ({}: {hint})", language.id, self.registry.display_name(&entry)))
+        let Err(InstallError::NoRecipe { advice: Some(advice), .. }) = prepare(&entry, &self.around) else {
+            return None;
+        };
+        Some(format!("{} ({}: {advice})", language.id, self.registry.display_name(&entry)))
     }
 
     /// The languages that no definition serves.
@@ -235,8 +237,8 @@ impl Project {
         match list::state(entry, &self.around) {
             State::Installed { program, pin, .. } => format!("{program} ({pin}, installed by langport)"),
             State::Found { program } => format!("{program} (found)"),
-            State::NotInstalled { .. } => match entry.install_hint() {
-                Some(hint) => format!("not installed: {hint}"),
+            state @ State::NotInstalled { .. } => match entry.getting() {
+                Some(getting) => format!("not installed; {getting}{}", state.passed_over()),
                 None => format!("not installed: `{}` is not on PATH", entry.def.command),
             },
             State::Unusable { reason } => reason,

@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Entry, Scope,
+    Entry, Getting, Scope,
     definition::{Run, Transport},
     expand::{self, ExpandError, Var},
     install,
@@ -151,13 +151,12 @@ impl fmt::Debug for Launch {
 /// Why a server cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
-    #[error("{searched}{}", .install.as_ref().map(|install| format!(": {install}")).unwrap_or_default())]
+    #[error("{searched}{}", .getting.as_ref().map(|getting| format!("; {getting}")).unwrap_or_default())]
     NotInstalled {
         command: String,
         /// What was looked for and where.
         searched: String,
-        /// The command that installs it, or what a person has to do.
-        install: Option<String>,
+        getting: Option<Getting>,
     },
     /// The program is part of the repository.
     #[error("`{}` is part of the workspace, which is not trusted", .program.display())]
@@ -358,7 +357,7 @@ impl<'a> Variables<'a> {
     }
 
     fn missing(&self, command: &str, searched: String) -> LaunchError {
-        LaunchError::NotInstalled { command: command.to_owned(), searched, install: self.entry.install_hint() }
+        LaunchError::NotInstalled { command: command.to_owned(), searched, getting: self.entry.getting() }
     }
 }
 

@@ -52,6 +52,7 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
+mod status;
 mod support;
 mod sync;
 mod tools;
@@ -103,6 +104,7 @@ fn main() {
         roots::trials(),
         routing::trials(),
         output::trials(),
+        status::trials(),
         wire::trials(),
         mcp::trials(),
         tools::trials(),

@@ -121,7 +121,7 @@ impl State {
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            State::SettingUp { folders } => write!(f, "setting up ({folders} folders so far)"),
+            State::SettingUp { folders } => write!(f, "setting up the watch ({folders} folders so far)"),
             State::Watching { folders } => write!(f, "watching {folders} folders"),
             State::Exhausted { folders, why } => {
                 write!(f, "watching only {folders} folders: {why}; files are compared on each call")
