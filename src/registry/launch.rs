@@ -22,7 +22,7 @@ use crate::sys::{
     env::Env,
     lookup::{self, LookupError},
     process::Bounds,
-    secrets,
+    secrets, shims,
 };
 
 /// Programs that servers, and the scripts that start them, call by name. A folder of PATH in which one of these is a link
@@ -78,12 +78,13 @@ impl Surroundings {
         std::env::split_paths(self.vars.get("PATH").unwrap_or_default()).collect()
     }
 
-    /// Finds a program on PATH outside the workspace.
+    /// Finds a program on PATH outside the workspace, one that is more than a shim.
     ///
     /// # Errors
     /// There is none.
     pub fn find(&self, program: &str) -> Result<PathBuf, LookupError> {
-        lookup::find_program(program, &self.path_dirs(), &self.workspace)
+        let lacking = |program: &Path| shims::lacking(program, &self.vars);
+        lookup::find_whole(program, &self.path_dirs(), &self.workspace, &lacking)
     }
 
     /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
