@@ -57,8 +57,7 @@ pub(super) fn find<'a>(registry: &'a Registry, name: &str) -> anyhow::Result<&'a
     registry.get(name).map(AsRef::as_ref).with_context(|| {
         let near = registry.nearest(name);
         let names = if near.is_empty() {
-            let all: Vec<_> = registry.all().iter().map(|entry| entry.name.to_string()).collect();
-            format!("there are: {}", all.join(", "))
+            "`langport list` shows all of them".to_owned()
         } else {
             format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
         };

@@ -69,7 +69,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             None => return Err(unknown(ask, name)),
         },
     };
-    let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("not read: {error}")).collect();
+    let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("mistake: {error}")).collect();
     if restart {
         let Some(Shown::One(only)) = &only else {
             return Err(super::args::invalid("`restart` needs a server", "give the name of one as server, too"));
@@ -293,7 +293,7 @@ fn ago(time: Duration) -> String {
 fn running(session: &Session, line: &mut StatusLine) {
     let facts = &mut line.facts;
     if let Some(info) = session.heard.record().effective.server_info() {
-        facts.push(fact("server", format!("{} {}", info.name, info.version.unwrap_or_default()).trim_end().to_owned()));
+        facts.push(fact("server", info.shown()));
     }
     if let Some(pid) = session.pid() {
         facts.push(fact("pid", pid.to_string()));

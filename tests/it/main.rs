@@ -40,6 +40,7 @@ mod lifecycle;
 mod lives;
 mod marks;
 mod mcp;
+mod mistakes;
 mod moves;
 mod output;
 mod positions;
@@ -52,6 +53,7 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
+mod shims;
 mod status;
 mod support;
 mod sync;
@@ -105,6 +107,8 @@ fn main() {
         routing::trials(),
         output::trials(),
         status::trials(),
+        mistakes::trials(),
+        shims::trials(),
         wire::trials(),
         mcp::trials(),
         tools::trials(),
