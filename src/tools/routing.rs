@@ -65,7 +65,10 @@ pub(super) fn explain(ask: &Ask<'_>, given: &str) -> Result<Explained, Failure> 
         format!("{} not asked: {reason}", names.join(", "))
     }));
     if named > NAMED {
-        notes.push(format!("{} more definitions speak it", named - NAMED));
+        notes.push(match named - NAMED {
+            1 => "1 more definition speaks it".to_owned(),
+            more => format!("{more} more definitions speak it"),
+        });
     }
     if named == 0 {
         notes.push(format!("no definition speaks it; {}", short::unserved(&file)));

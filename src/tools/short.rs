@@ -123,6 +123,22 @@ pub(super) fn brief(shortfall: &Shortfall) -> String {
     }
 }
 
+/// What helps, where nothing that the server says of itself is shown.
+pub(super) fn next_step_apart(name: &str, shortfall: &Shortfall) -> String {
+    let told = match shortfall {
+        Shortfall::NotStarted { stderr, .. } if !stderr.is_empty() => Some(LAST_WORDS),
+        Shortfall::Server { .. } => return "another place or tool may work".into(),
+        _ => None,
+    };
+    let next = next_step(name, shortfall);
+    match told.and_then(|told| next.strip_prefix(told)) {
+        Some(rest) => format!("lsp/status with server {name:?} has its last words; {rest}"),
+        None => next,
+    }
+}
+
+const LAST_WORDS: &str = "see its last words below; ";
+
 /// What helps.
 pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
     match shortfall {
@@ -133,7 +149,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::Untrusted(_) => trusting(name),
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
         Shortfall::NotStarted { hint, stderr, .. } => {
-            let words = if stderr.is_empty() { "" } else { "see its last words below; " };
+            let words = if stderr.is_empty() { "" } else { LAST_WORDS };
             match hint {
                 Some(hint) => format!("{words}{}", Getting::Advice(hint.clone())),
                 None => format!("{words}the next call tries again"),

@@ -119,10 +119,9 @@ fn works(server: &mut Server, entry: &Entry, probe: Probe) {
         .then_some(if probe.pulls { "pull" } else { "push" });
     server.encoding = Some(probe.encoding.name());
     if let Some(info) = probe.server {
-        // gopls puts a whole object there.
-        let version = info.version.filter(|version| !version.starts_with('{'));
-        server.version = version.map(|version| render::line(&version, TEXT));
-        server.calls_itself = Some(render::line(&info.name, TEXT));
+        server.version = info.plain_version().map(|version| render::line(version, TEXT));
+        server.calls_itself = Some(render::line(info.name.trim(), TEXT));
+        server.says = Some(render::line(&info.shown(), TEXT));
     }
     let declared = entry.def.capabilities.iter().flatten();
     let absent: Vec<_> = declared.filter(|declared| !probe.capabilities.contains(declared)).map(|c| c.word()).collect();

@@ -12,6 +12,7 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use crate::{
+    config::count,
     protocol::types::Severity,
     registry::Entry,
     runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
@@ -118,7 +119,7 @@ impl Ask<'_> {
                 }
                 sweep.checked.push(self.checked(file, heard.into_iter().map(|(_, one)| one).collect()));
             }
-            self.progress.say(&format!("{} of {total} files", sweep.checked.len()));
+            self.progress.say(&format!("{} of {}", sweep.checked.len(), count(total, "file", "files")));
         }
         sweep.unreached = targets.count();
         // What has changed meanwhile is looked at next.
