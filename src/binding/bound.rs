@@ -36,10 +36,36 @@ impl Binding {
 /// A binding that names what is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
-    #[error("no definition is called `{name}`{}; there are: {}", .meant.as_ref().map(|name| format!(": did you mean `{name}`?")).unwrap_or_default(), .known.join(", "))]
-    UnknownName { name: String, meant: Option<String>, known: Vec<String> },
-    #[error("no definition serves the language `{language}`{}; served are: {}", nearest::hint(.language, .known.iter().map(String::as_str)), .known.join(", "))]
-    UnknownLanguage { language: String, known: Vec<String> },
+    #[error("no definition is called `{name}`{}", guess(.meant.as_deref()))]
+    UnknownName { name: String, meant: Option<String> },
+    #[error("no definition serves the language `{language}`{}", guess(.meant.as_deref()))]
+    UnknownLanguage { language: String, meant: Option<String> },
+}
+
+/// What was meant, else where it can be found.
+fn guess(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!(": did you mean `{name}`?"),
+        None => "; `langport list` shows all of them".to_owned(),
+    }
+}
+
+impl BindError {
+    /// The setting that is wrong.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::UnknownName { .. } => "bind",
+            Self::UnknownLanguage { .. } => "languages",
+        }
+    }
+
+    /// What it names.
+    pub fn value(&self) -> &str {
+        match self {
+            Self::UnknownName { name, .. } => name,
+            Self::UnknownLanguage { language, .. } => language,
+        }
+    }
 }
 
 /// Whether a definition can serve a file.
@@ -97,16 +123,23 @@ impl Bound {
     /// # Errors
     /// It names a definition or a language that the registry does not have.
     pub fn resolve(registry: &Registry, binding: &Binding) -> Result<Self, BindError> {
+        let (bound, unknown) = Self::resolve_known(registry, binding);
+        unknown.into_iter().next().map_or(Ok(bound), Err)
+    }
+
+    /// Resolves a binding without what the registry does not have.
+    pub fn resolve_known(registry: &Registry, binding: &Binding) -> (Self, Vec<BindError>) {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut unknown = Vec::new();
         match binding {
             Binding::Auto => entries.extend(registry.all().iter().cloned()),
             Binding::Explicit(names) => {
                 for name in names {
-                    let entry = registry.get(name).ok_or_else(|| BindError::UnknownName {
-                        name: name.clone(),
-                        meant: registry.nearest(name).into_iter().next(),
-                        known: registry.all().iter().map(|entry| entry.name.to_string()).collect(),
-                    })?;
+                    let Some(entry) = registry.get(name) else {
+                        let meant = registry.nearest(name).into_iter().next();
+                        unknown.push(BindError::UnknownName { name: name.clone(), meant });
+                        continue;
+                    };
                     if !entries.iter().any(|other| other.name == entry.name) {
                         entries.push(Arc::clone(entry));
                     }
@@ -115,14 +148,14 @@ impl Bound {
             Binding::Languages(languages) => {
                 for language in languages {
                     if registry.for_language(language).next().is_none() {
-                        return Err(unknown_language(registry, language));
+                        unknown.push(unknown_language(registry, language));
                     }
                 }
                 let wanted = |entry: &&Arc<Entry>| languages.iter().any(|language| entry.speaks(language));
                 entries.extend(registry.all().iter().filter(wanted).cloned());
             }
         }
-        Ok(Self { binding: binding.clone(), entries, generation: registry.generation() })
+        (Self { binding: binding.clone(), entries, generation: registry.generation() }, unknown)
     }
 
     /// The definitions of this binding, in order.
@@ -222,10 +255,9 @@ fn names(entry: &Entry, path: &Path) -> bool {
 }
 
 fn unknown_language(registry: &Registry, language: &str) -> BindError {
-    let mut known: Vec<_> = registry.all().iter().flat_map(|entry| entry.def.languages.clone()).collect();
-    known.sort_unstable();
-    known.dedup();
-    BindError::UnknownLanguage { language: language.to_owned(), known }
+    let known = registry.all().iter().flat_map(|entry| &entry.def.languages).map(String::as_str);
+    let meant = nearest::nearest(language, known).first().map(|&name| name.to_owned());
+    BindError::UnknownLanguage { language: language.to_owned(), meant }
 }
 
 #[cfg(test)]

@@ -10,12 +10,11 @@ use anyhow::Context;
 use globset::{Glob, GlobSetBuilder};
 
 use crate::{
-    binding::{Binding, Bound},
-    config::{self, Capability, Flags, Loaded, Output, Permission, Settings},
+    config::{self, Capability, Flags, Output, Permission, Settings},
     edits::{self, Changes, Policy},
     mcp::{ListChanges, McpSettings, ToolNames},
     protocol::Room,
-    registry::{Confinement, Registry, Surroundings},
+    registry::{Confinement, Surroundings},
     render,
     runtime::{
         ground::Ground,
@@ -36,7 +35,10 @@ use crate::{
     },
 };
 
-use super::reload::{Mark, Reloader};
+use super::{
+    reload::{Mark, Reloader},
+    settled::Settled,
+};
 
 /// Flags that every command takes which starts servers.
 #[derive(Debug, Default, clap::Args)]
@@ -113,11 +115,8 @@ impl Flagged {
         let dirs = Dirs::from_env(&env)?;
         let flags = self.flags()?;
         let read = Mark::of(&dirs);
-        let Loaded { settings, problems } = config::load(&dirs, &env, &flags)?;
-        let (registry, load_errors) = Registry::load(&dirs);
-        let mut left_out: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        left_out.extend(load_errors.iter().map(ToString::to_string));
-        for problem in &left_out {
+        let Settled { settings, registry, bound, languages, problems, forbidden } = Settled::read(&dirs, &env, &flags)?;
+        for problem in &problems {
             tracing::warn!("{problem}");
         }
         let roots = if self.root.is_empty() {
@@ -127,14 +126,12 @@ impl Flagged {
         };
         let roots = Roots::new(&roots)?;
         let folders: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
-        let bound = Bound::resolve(&registry, &Binding::of(&settings))?;
-        let languages = bound.languages(&settings).context("filetypes")?;
         let ground = ground(roots, &settings);
         let changes = changes(&dirs.state, ground.as_ref(), &settings)?;
         let around = Surroundings::of_process(dirs.clone(), folders);
         let pool = pool(ground, around.clone(), &settings);
-        let limits = tool_limits(&settings);
-        let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, left_out, changes);
+        let limits = tool_limits(&settings, forbidden);
+        let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, problems, changes);
         let engine = Service::new(engine);
         let mcp = mcp_settings(&settings, &engine);
         Reloader::start((dirs, env, flags), read, &settings, &engine, mcp.changes.clone());
@@ -219,13 +216,14 @@ pub(super) fn pool_limits(settings: &Settings) -> PoolLimits {
 }
 
 /// The limits of answers.
-pub(super) fn tool_limits(settings: &Settings) -> ToolLimits {
+pub(super) fn tool_limits(settings: &Settings, forbidden: Option<String>) -> ToolLimits {
     ToolLimits {
         diagnostics_file: settings.diagnostics_file,
         diagnostics_delivery: settings.diagnostics_delivery,
         documents: settings.documents,
         capabilities: settings.capabilities.clone(),
         read_only: settings.permission == Permission::ReadOnly,
+        forbidden,
         confirm: match settings.confirm {
             config::Confirm::None => Confirm::None,
             config::Confirm::Elicit => Confirm::Elicit,

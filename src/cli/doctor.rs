@@ -15,9 +15,9 @@ use self::{
     own::Own,
     report::{Report, Server},
 };
-use super::{assemble, list, on_runtime, out, progress::Progress, project::Project};
+use super::{assemble, list, on_runtime, out, progress::Progress, project::Project, settled::Settled};
 use crate::{
-    config::{self, Flags, Settings},
+    config::{Flags, Settings},
     registry::{self, Registry, Surroundings},
     sys::{env::Env, files::TempDir, signals},
     workspace::roots::Roots,
@@ -51,16 +51,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 /// The report; none where a signal came first.
 async fn examine(args: &Args) -> anyhow::Result<Option<Report>> {
     let mut around = list::surroundings()?;
-    let (registry, left_out) = Registry::load(&around.dirs);
-    let mut problems: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-    let mut settings = match config::load(&around.dirs, &Env::current(), &Flags::default()) {
-        Ok(loaded) => {
-            problems.extend(loaded.problems.iter().map(ToString::to_string));
-            loaded.settings
-        }
+    let (registry, mut settings, problems) = match Settled::read(&around.dirs, &Env::current(), &Flags::default()) {
+        Ok(settled) => (settled.registry, settled.settings, settled.problems),
         Err(error) => {
-            problems.push(error.to_string());
-            Settings::default()
+            let (registry, left_out) = Registry::load(&around.dirs);
+            let problems = std::iter::once(error.to_string()).chain(left_out.iter().map(ToString::to_string));
+            (registry, Settings::default(), problems.collect())
         }
     };
     settings.start_timeout_ms = settings.start_timeout_ms.min(u64::try_from(START.as_millis()).unwrap_or(u64::MAX));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::out;
 use crate::{
     config::nearest,
-    registry::{Entry, LaunchError, LoadError, Recipe, Registry, Role, Surroundings, install, locate},
+    registry::{Entry, Getting, LaunchError, LoadError, Recipe, Registry, Role, Surroundings, install, locate},
     sys::{dirs::Dirs, env::Env},
 };
 
@@ -64,8 +64,12 @@ pub(super) struct Row {
     group: Option<String>,
     #[serde(flatten)]
     pub(super) state: State,
-    /// The command that installs it, or what a person has to do.
+    /// The command that installs it.
     install: Option<String>,
+    /// What a person has to do, where there is none.
+    advice: Option<String>,
+    #[serde(skip)]
+    getting: Option<Getting>,
     /// What installing takes, where langport can do it.
     needs: Option<Needs>,
 }
@@ -92,6 +96,14 @@ pub(super) enum State {
     Unusable {
         reason: String,
     },
+}
+
+impl State {
+    /// That a program was found which is of no use.
+    pub(super) fn passed_over(&self) -> &str {
+        let Self::NotInstalled { reason } = self else { return "" };
+        reason.find(" (passed over").map_or("", |at| &reason[at..])
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -121,6 +133,7 @@ fn row(entry: &Entry, around: &Surroundings) -> Row {
         });
         all.min_by_key(|needs| needs.found.is_some())
     });
+    let getting = entry.getting();
     Row {
         name: entry.name.to_string(),
         description: entry.def.description.clone(),
@@ -133,7 +146,9 @@ fn row(entry: &Entry, around: &Surroundings) -> Row {
         },
         group: entry.def.group.clone(),
         state: state(entry, around),
-        install: entry.install_hint(),
+        install: getting.as_ref().and_then(Getting::command).map(str::to_owned),
+        advice: getting.as_ref().and_then(Getting::advice).map(str::to_owned),
+        getting,
         needs,
     }
 }
@@ -167,7 +182,7 @@ fn text(rows: &[Row]) -> String {
         let server = match &row.state {
             State::Installed { pin, outdated: false, .. } => format!("installed ({pin})"),
             State::Installed { pin, outdated: true, .. } => {
-                format!("installed ({pin}); newer: {}", row.install.as_deref().unwrap_or_default())
+                format!("installed ({pin}); newer: run `{}`", row.install.as_deref().unwrap_or_default())
             }
             State::Found { program } => format!("found: {program}"),
             State::NotInstalled { .. } => missing(row),
@@ -179,12 +194,12 @@ fn text(rows: &[Row]) -> String {
 }
 
 fn missing(row: &Row) -> String {
-    let install = row.install.as_deref().map(|install| format!(": {install}")).unwrap_or_default();
+    let getting = row.getting.as_ref().map(|getting| format!("; {getting}")).unwrap_or_default();
     let needs = match &row.needs {
         Some(Needs { program, found: None }) => format!(" (needs {program}, which is not here)"),
         _ => String::new(),
     };
-    format!("not installed{install}{needs}")
+    format!("not installed{getting}{needs}{}", row.state.passed_over())
 }
 
 fn json(rows: &[Row], left_out: &[LoadError]) -> anyhow::Result<String> {

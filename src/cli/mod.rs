@@ -11,6 +11,7 @@ mod progress;
 mod project;
 mod reload;
 mod serve;
+mod settled;
 pub mod show;
 pub mod trace;
 mod try_project;

@@ -111,7 +111,7 @@ impl Report {
         let mend = self.rows.iter().filter(|row| row.update.is_some());
         let names: Vec<&str> = mend.map(|row| row.name.as_str()).collect();
         if !names.is_empty() {
-            text += &format!("\nTo bring these up to date: langport install {}\n", names.join(" "));
+            text += &format!("\nTo bring these up to date, run `langport install {}`\n", names.join(" "));
         }
         text += "\nNot looked up:\n";
         for line in self.not_looked_up() {

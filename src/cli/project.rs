@@ -8,17 +8,16 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context;
-
 use self::survey::{Language, Survey};
 use super::{
     install,
     list::{self, State},
     out,
+    settled::Settled,
 };
 use crate::{
-    binding::{Binding, Bound, Fit, Serving},
-    config::{self, Flags, Loaded},
+    binding::{Bound, Fit, Serving},
+    config::{Flags, count},
     registry::{
         self, Entry, Registry, Role, Surroundings,
         install::{InstallError, Prepared, prepare},
@@ -34,6 +33,8 @@ pub(super) struct Project {
     registry: Registry,
     bound: Bound,
     around: Surroundings,
+    /// What is wrong with settings and definitions.
+    problems: Vec<String>,
 }
 
 /// A definition that serves the project, or would if it were installed.
@@ -64,15 +65,12 @@ impl Project {
     pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
         let env = Env::current();
         let dirs = Dirs::from_env(&env)?;
-        let Loaded { settings, .. } = config::load(&dirs, &env, &Flags::default())?;
-        let (registry, _) = Registry::load(&dirs);
-        let bound = Bound::resolve(&registry, &Binding::of(&settings))?;
-        let names = bound.languages(&settings).context("filetypes")?;
+        let Settled { registry, bound, languages, problems, .. } = Settled::read(&dirs, &env, &Flags::default())?;
         let roots = Roots::new([path])?;
         let root = roots.all()[0].path.clone();
         let around = Surroundings::of_process(dirs, vec![root.clone()]);
-        let survey = Survey::of(&root, &names);
-        Ok(Self { root, survey, registry, bound, around })
+        let survey = Survey::of(&root, &languages);
+        Ok(Self { root, survey, registry, bound, around, problems })
     }
 
     /// What a person installs with, who has package managers below a project that is the home folder.
@@ -117,8 +115,10 @@ impl Project {
     /// What a person has to do before a language has a server that langport cannot install.
     pub(super) fn by_hand(&self, language: &Language) -> Option<String> {
         let entry = self.serving(language).primary?;
-        let Err(InstallError::NoRecipe { hint: Some(hint), .. }) = prepare(&entry, &self.around) else { return None };
-        Some(format!("{} ({}: {hint})", language.id, self.registry.display_name(&entry)))
+        let Err(InstallError::NoRecipe { advice: Some(advice), .. }) = prepare(&entry, &self.around) else {
+            return None;
+        };
+        Some(format!("{} ({}: {advice})", language.id, self.registry.display_name(&entry)))
     }
 
     /// The languages that no definition serves.
@@ -192,20 +192,16 @@ impl Project {
 
     /// Prints the languages and the servers.
     pub(super) fn show(&self) -> anyhow::Result<()> {
+        for problem in &self.problems {
+            out::note(&format!("langport: {problem}"));
+        }
         out::print(&format!("{}\n", self.root.display()))?;
         let (served, unserved): (Vec<_>, Vec<_>) =
             self.survey.languages.iter().partition(|language| !self.serving(language).is_empty());
         let counted = |languages: &[&Language]| {
             let each: Vec<_> = languages
                 .iter()
-                .map(|language| {
-                    format!(
-                        "{} ({} {})",
-                        language.id,
-                        language.count,
-                        if language.count == 1 { "file" } else { "files" }
-                    )
-                })
+                .map(|language| format!("{} ({})", language.id, count(language.count, "file", "files")))
                 .collect();
             each.join(", ")
         };
@@ -235,8 +231,8 @@ impl Project {
         match list::state(entry, &self.around) {
             State::Installed { program, pin, .. } => format!("{program} ({pin}, installed by langport)"),
             State::Found { program } => format!("{program} (found)"),
-            State::NotInstalled { .. } => match entry.install_hint() {
-                Some(hint) => format!("not installed: {hint}"),
+            state @ State::NotInstalled { .. } => match entry.getting() {
+                Some(getting) => format!("not installed; {getting}{}", state.passed_over()),
                 None => format!("not installed: `{}` is not on PATH", entry.def.command),
             },
             State::Unusable { reason } => reason,

@@ -19,10 +19,10 @@ use tokio::{
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::{
-    binding::{Binding, Bound},
-    config::{self, Flags, Loaded, Permission, Settings},
+    binding::{BindError, Binding, Bound},
+    config::{self, Flags, Loaded, Origins, Permission, Settings},
     mcp::ListChanges,
-    registry::{ScopedName, install},
+    registry::{Registry, ScopedName, install},
     runtime::event::Event,
     sys::{dirs::Dirs, env::Env, files},
     tools::{
@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-use super::assemble;
+use super::{assemble, settled};
 
 /// How often it is looked without a call.
 const EVERY: Duration = Duration::from_secs(2);
@@ -75,6 +75,8 @@ struct Seen {
     settings: Settings,
     installed: BTreeMap<ScopedName, install::Installed>,
     offered: Vec<ToolId>,
+    /// What the binding names and was not there at the start.
+    unknown: Vec<BindError>,
 }
 
 impl Reloader {
@@ -92,6 +94,7 @@ impl Reloader {
             settings: settings.clone(),
             installed: install::all_installed(&dirs).into_iter().collect(),
             offered: service.offered(),
+            unknown: Bound::resolve_known(service.current().registry(), &Binding::of(settings)).1,
         };
         let (turn, seen) = (tokio::sync::Mutex::default(), Mutex::new(seen));
         let reloader = Arc::new(Self { dirs, env, flags, service: Arc::downgrade(service), changes, turn, seen });
@@ -120,9 +123,10 @@ impl Reloader {
         let now = service.current();
         let (registry, errors) = now.registry().reload(&self.dirs);
         let mut problems: Vec<String> = Vec::new();
-        let settings = self.settings(&mut problems);
+        let Loaded { settings, origins, forbidden, .. } = self.settings(&mut problems);
         problems.extend(errors.iter().map(ToString::to_string));
-        let bound = Bound::resolve(&registry, &Binding::of(&settings));
+        problems.extend(settled::strange_languages(&settings, &registry, &origins));
+        let bound = self.bound(&registry, &settings, &origins, &mut problems);
         let languages = bound.as_ref().ok().map(|bound| bound.languages(&settings));
         match (bound, languages) {
             (Ok(bound), Some(Ok(languages))) => {
@@ -131,7 +135,7 @@ impl Reloader {
                 let change = |starter: &mut _| assemble::limit(starter, &settings);
                 now.pool().reload(&registry, change, assemble::pool_limits(&settings));
                 let generation = registry.generation();
-                let limits = assemble::tool_limits(&settings);
+                let limits = assemble::tool_limits(&settings, forbidden);
                 service.swap(now.with(registry, bound, languages, limits, problems.clone()));
                 self.seen().settings = settings;
                 tracing::info!(generation, "definitions and settings were read anew");
@@ -149,20 +153,45 @@ impl Reloader {
         self.tell_tools(service);
     }
 
+    /// Which definitions serve now. What was not there at the start either is left out again.
+    fn bound(
+        &self,
+        registry: &Registry,
+        settings: &Settings,
+        origins: &Origins,
+        problems: &mut Vec<String>,
+    ) -> Result<Bound, String> {
+        let (bound, unknown) = Bound::resolve_known(registry, &Binding::of(settings));
+        let seen = self.seen();
+        for error in &unknown {
+            let told = settled::unbound(origins, error);
+            if !seen.unknown.contains(error) {
+                return Err(told);
+            }
+            problems.push(format!("{told} (it is left out)"));
+        }
+        Ok(bound)
+    }
+
     /// The settings as they are written now; those from before where that is faulty.
-    fn settings(&self, told: &mut Vec<String>) -> Settings {
-        let kept = || self.seen().settings.clone();
+    fn settings(&self, told: &mut Vec<String>) -> Loaded {
+        let kept = |permission: Option<Permission>| {
+            let settings = self.seen().settings.clone();
+            let permission = permission.unwrap_or(settings.permission);
+            Loaded { settings: Settings { permission, ..settings }, ..Loaded::default() }
+        };
         match config::load(&self.dirs, &self.env, &self.flags) {
-            Ok(Loaded { settings, problems }) => {
-                let faulty = problems.iter().any(|problem| Path::new(&problem.layer).is_absolute());
+            Ok(loaded) => {
+                let faulty = loaded.problems.iter().any(|problem| Path::new(&problem.layer).is_absolute());
                 let said = |problem: &config::ConfigError| problem.to_string().replace(config::LEFT_OUT, STAYS);
-                told.extend(problems.iter().map(said));
+                told.extend(loaded.problems.iter().map(said));
                 // Perhaps it was to forbid just that.
-                if faulty { Settings { permission: Permission::ReadOnly, ..kept() } } else { settings }
+                let before = |loaded: Loaded| Loaded { settings: kept(Some(Permission::ReadOnly)).settings, ..loaded };
+                if faulty { before(loaded) } else { loaded }
             }
             Err(error) => {
                 told.push(format!("{error} (what was set before stays)"));
-                kept()
+                kept(None)
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{
     out,
 };
 use crate::registry::{
-    Entry, Registry, Surroundings,
+    Entry, Getting, Registry, Surroundings,
     install::{self, InstallError},
     resolve,
 };
@@ -22,6 +22,9 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print a copy of the definition, named `local/…`: the beginning of one of your own
+    #[arg(long, conflicts_with = "json")]
+    pub toml: bool,
 }
 
 /// Runs the command.
@@ -33,9 +36,20 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let (registry, left_out) = Registry::load(&around.dirs);
     list::report(&left_out);
     let entry = find(&registry, &args.name)?;
+    if args.toml {
+        out::print(&copy(entry)?)?;
+        return Ok(());
+    }
     let shown = Shown::of(entry, &registry, &around)?;
     out::print(&if args.json { shown.json()? } else { shown.text() })?;
     Ok(())
+}
+
+/// A definition as a file of the user's own.
+fn copy(entry: &Entry) -> anyhow::Result<String> {
+    let mut def = entry.def.clone();
+    def.name = format!("local/{}", entry.name.name());
+    toml::to_string(&def).context("the definition holds a null, which TOML has not: copy its file")
 }
 
 /// A definition by name, or an error that says which there are.
@@ -43,8 +57,7 @@ pub(super) fn find<'a>(registry: &'a Registry, name: &str) -> anyhow::Result<&'a
     registry.get(name).map(AsRef::as_ref).with_context(|| {
         let near = registry.nearest(name);
         let names = if near.is_empty() {
-            let all: Vec<_> = registry.all().iter().map(|entry| entry.name.to_string()).collect();
-            format!("there are: {}", all.join(", "))
+            "`langport list` shows all of them".to_owned()
         } else {
             format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
         };
@@ -89,7 +102,8 @@ impl<'a> Shown<'a> {
             "source": self.entry.source.to_string(),
             "generation": self.generation,
             "server": self.state,
-            "install": self.entry.install_hint(),
+            "install": self.entry.getting().as_ref().and_then(Getting::command),
+            "advice": self.entry.getting().as_ref().and_then(Getting::advice),
             "install_runs": self.steps,
             "root": self.root,
             "command": self.command.as_ref().ok(),
@@ -112,8 +126,8 @@ impl<'a> Shown<'a> {
             State::Unusable { reason } => format!("not usable: {reason}"),
         };
         lines.push(format!("server      {server}"));
-        if let Some(install) = entry.install_hint() {
-            lines.push(format!("install     {install}"));
+        if let Some(getting) = entry.getting() {
+            lines.push(format!("install     {getting}"));
         }
         lines.extend(self.steps.iter().map(|step| format!("            {step}")));
         lines.push(format!("root        {}", self.root));

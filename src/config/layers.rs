@@ -11,7 +11,7 @@ use figment::{
 use serde::Serialize;
 
 use super::{
-    Capability, Settings, nearest,
+    Capability, Origins, Settings, nearest,
     settings::{Confirm, Output, Permission, ToolNames},
     text,
 };
@@ -48,11 +48,14 @@ pub struct ConfigError {
 }
 
 /// Settings, and the layers that had to be left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
     pub settings: Settings,
     /// The user's file and variables: what is wrong there never stops langport.
     pub problems: Vec<ConfigError>,
+    pub origins: Origins,
+    /// The mistake for whose sake nothing is written.
+    pub forbidden: Option<String>,
 }
 
 /// What is said of a file that cannot be used.
@@ -73,11 +76,14 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     let managed = dirs.managed.is_dir();
     let file = if managed { &dirs.managed } else { &dirs.config }.join("config.toml");
     let mut figment = defaults.clone();
+    let mut origins = Origins::default();
+    let mut forbidden = None;
     let mut decreed = None;
     let mut asks = false;
     if file.exists() {
         match of_file(&defaults, &file) {
-            Ok(merged) => {
+            Ok((merged, written)) => {
+                origins.file(&file, &written, managed);
                 decreed = managed.then(|| merged.extract_inner::<Permission>("permission").ok()).flatten();
                 asks = managed && merged.extract_inner::<Confirm>("confirm").ok() == Some(Confirm::Elicit);
                 figment = merged;
@@ -85,6 +91,7 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
             Err(error) if managed => return Err(error),
             Err(mut error) => {
                 // Nobody can know whether it forbade to write: so nothing is written until it can be read.
+                forbidden = Some(error.to_string());
                 error.what += LEFT_OUT;
                 problems.push(error);
                 figment = figment.merge(("permission", Permission::ReadOnly));
@@ -99,12 +106,16 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
         // A list is written `a,b`, since brackets are awkward in a shell.
         let key = name.to_ascii_lowercase();
         let value = listed(&figment, &key, value);
-        let layer = Dict::from([(key, value)]);
+        let layer = Dict::from([(key.clone(), value)]);
         match with(&figment, Serialized::from(layer, Profile::Default), &Layer::Variable(variable)) {
-            Ok(merged) => figment = merged,
+            Ok(merged) => {
+                figment = merged;
+                origins.variable(variable, &key);
+            }
             Err(error) => {
                 // `readonly` was meant to forbid something.
                 if name == "PERMISSION" {
+                    forbidden = Some(error.to_string());
                     figment = figment.merge(("permission", Permission::ReadOnly));
                 } else if name == "CONFIRM" {
                     figment = figment.merge(("confirm", Confirm::Elicit));
@@ -115,6 +126,10 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     }
     let layer = Layer::Flags;
     figment = with(&figment, Serialized::from(flags, Profile::Default), &layer)?;
+    for key in serde_json::to_value(flags).ok().iter().filter_map(|flags| flags.as_object()).flat_map(|map| map.keys())
+    {
+        origins.flag(key);
+    }
     let mut settings: Settings = figment.extract().map_err(|error| told(&error, &layer))?;
     // What the administrator forbade, neither a variable nor a flag gives back.
     if decreed == Some(Permission::ReadOnly) {
@@ -123,10 +138,16 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     if asks {
         settings.confirm = Confirm::Elicit;
     }
-    Ok(Loaded { settings, problems })
+    let forbidden = forbidden.filter(|_| {
+        settings.permission == Permission::ReadOnly
+            && decreed != Some(Permission::ReadOnly)
+            && flags.permission != Some(Permission::ReadOnly)
+    });
+    Ok(Loaded { settings, problems, origins, forbidden })
 }
 
-fn of_file(defaults: &Figment, file: &Path) -> Result<Figment, ConfigError> {
+/// The defaults with a file on top, and its text.
+fn of_file(defaults: &Figment, file: &Path) -> Result<(Figment, String), ConfigError> {
     let layer = Layer::File(file);
     let fail = |line, what| ConfigError { layer: layer.name(), line, key: None, what };
     let written = std::fs::read_to_string(file).map_err(|error| fail(None, format!("cannot be read: {error}")))?;
@@ -134,10 +155,15 @@ fn of_file(defaults: &Figment, file: &Path) -> Result<Figment, ConfigError> {
         let (line, what) = text::toml_error(&written, &error);
         return Err(fail(line, what));
     }
-    with(defaults, Toml::string(&written), &layer).map_err(|mut error| {
-        error.line = error.key.as_ref().and_then(|key| text::line_of(&written, key));
-        error
-    })
+    match with(defaults, Toml::string(&written), &layer) {
+        Ok(merged) => Ok((merged, written)),
+        Err(mut error) => {
+            // A value that is wrong is told in its first back-quotes.
+            let value = error.what.split('`').nth(1).unwrap_or_default();
+            error.line = error.key.as_ref().and_then(|key| text::line_of_value(&written, key, value));
+            Err(error)
+        }
+    }
 }
 
 /// A list where the key holds one and the text has no brackets of its own.
@@ -202,7 +228,13 @@ fn told(error: &figment::Error, layer: &Layer<'_>) -> ConfigError {
         }
         Kind::InvalidType(found, expected) => {
             let expected = if matches!(expected.as_str(), "usize" | "u64") { "a number" } else { expected };
-            (Some(path), format!("is {found}, but takes {expected}"))
+            // What is inside a table need not look like a key.
+            let (key, inside) = match error.path.as_slice() {
+                [] => (None, String::new()),
+                [key] => (Some(key.clone()), String::new()),
+                [key, inside @ ..] => (Some(key.clone()), format!("at `{}` ", inside.join("."))),
+            };
+            (key, format!("{inside}is {found}, but takes {expected}"))
         }
         other => ((!path.is_empty()).then_some(path), other.to_string()),
     };

@@ -4,9 +4,13 @@
 mod capability;
 mod layers;
 pub mod nearest;
+mod origins;
 mod settings;
 pub(crate) mod text;
+mod words;
 
 pub use capability::{Capability, UnknownCapability};
 pub use layers::{ConfigError, Flags, LEFT_OUT, Loaded, load};
+pub use origins::Origins;
 pub use settings::{Confirm, Output, Permission, Sandbox, Settings, ToolNames};
+pub use words::count;

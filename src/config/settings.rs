@@ -198,12 +198,15 @@ impl Settings {
             ("memory_mb", self.memory_mb, 0..=1 << 20),
             ("nice", self.nice.into(), 0..=19),
         ];
-        let number = numbers
-            .into_iter()
-            .find(|(_, value, range)| !range.contains(value))
-            .map(|(key, value, range)| (key, format!("{value} is not within {} and {}", range.start(), range.end())));
+        let number = numbers.into_iter().find(|(_, value, range)| !range.contains(value)).map(|(key, value, range)| {
+            (key, format!("is {value}, and has to be within {} and {}", range.start(), range.end()))
+        });
         let globs = self.filetypes.keys().map(|pattern| ("filetypes", pattern));
         let mut globs = globs.chain(self.withheld.iter().map(|pattern| ("withheld", pattern)));
-        number.or_else(|| globs.find_map(|(key, pattern)| Some((key, globset::Glob::new(pattern).err()?.to_string()))))
+        number.or_else(|| {
+            globs.find_map(|(key, pattern)| {
+                Some((key, format!("has `{pattern}`, which is no glob: {}", globset::Glob::new(pattern).err()?.kind())))
+            })
+        })
     }
 }

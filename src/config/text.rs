@@ -22,6 +22,15 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
+/// The line that a value of a key stands on: the first from the key's on that has it in quotes, else the key's.
+pub(crate) fn line_of_value(text: &str, key: &str, value: &str) -> Option<usize> {
+    let first = line_of(text, key)?;
+    let quoted = [format!("\"{value}\""), format!("'{value}'")];
+    let has = |line: &str| quoted.iter().any(|quoted| line.contains(quoted.as_str()));
+    let found = text.lines().enumerate().skip(first - 1).find(|(_, line)| has(line));
+    Some(found.map_or(first, |(number, _)| number + 1))
+}
+
 /// The line that a dotted key stands on, found by a look: else that of its table.
 pub(crate) fn line_of(text: &str, key: &str) -> Option<usize> {
     let (table, last) = key.rsplit_once('.').map_or((None, key), |(table, last)| (Some(table), last));

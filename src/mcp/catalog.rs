@@ -99,8 +99,8 @@ fn description(tool: ToolId) -> &'static str {
              only tool that writes."
         }
         ToolId::Status => {
-            "Every known language server: running, indexing, failed, not installed (with the install command). With \
-             file_path: who serves that file, and why. restart restarts `server`."
+            "Servers: running, indexing, failed, not installed (with the command), untrusted. file_path: who \
+             serves that file, and why. server: name or all; restart restarts it."
         }
     }
 }

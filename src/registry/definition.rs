@@ -53,6 +53,9 @@ pub struct Definition {
     /// What it can do, and no more than that, unless it registers more while it runs; left out, the server says it itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub capabilities: Option<Vec<Capability>>,
+    /// Capabilities that it is known not to have: where another definition lacks one, this one is not named as a help.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lacks: Vec<Capability>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub role: Role,
     /// Definitions of the same group are alternatives: the first available one serves.

@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Recipe, ScopedName, Surroundings};
+use super::{Entry, Getting, Recipe, ScopedName, Surroundings};
 use crate::sys::{
     dirs::Dirs,
     files,
@@ -35,8 +35,8 @@ pub struct Installed {
 /// Why a server was not installed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    #[error("langport cannot install {name}{}", .hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
-    NoRecipe { name: ScopedName, hint: Option<String> },
+    #[error("{name} is not one that langport installs; {}", .advice.as_ref().map_or_else(|| "its definition does not say how".to_owned(), Getting::to_string))]
+    NoRecipe { name: ScopedName, advice: Option<Getting> },
     #[error("installing {name} takes {needs}: {error}")]
     NoManager { name: ScopedName, needs: String, error: Box<LookupError> },
     #[error("another langport has just installed {name}: `langport list` shows it, the same command again checks it")]
@@ -147,7 +147,7 @@ pub fn is_whole(entry: &Entry, dirs: &Dirs) -> bool {
 pub fn prepare_again<'a>(entry: &'a Entry, around: &'a Surroundings) -> Result<Prepared<'a>, InstallError> {
     let name = || entry.name.clone();
     let recipe = Recipe::of(&entry.def.install)
-        .ok_or_else(|| InstallError::NoRecipe { name: name(), hint: entry.def.install.hint.clone() })?;
+        .ok_or_else(|| InstallError::NoRecipe { name: name(), advice: entry.getting() })?;
     let dirs = &around.dirs;
     let replaces = installed(dirs, &entry.name);
     let home = home(dirs, &entry.name);

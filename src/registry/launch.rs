@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    Entry, Scope,
+    Entry, Getting, Scope,
     definition::{Run, Transport},
     expand::{self, ExpandError, Var},
     install,
@@ -22,7 +22,7 @@ use crate::sys::{
     env::Env,
     lookup::{self, LookupError},
     process::Bounds,
-    secrets,
+    secrets, shims,
 };
 
 /// Programs that servers, and the scripts that start them, call by name. A folder of PATH in which one of these is a link
@@ -78,12 +78,13 @@ impl Surroundings {
         std::env::split_paths(self.vars.get("PATH").unwrap_or_default()).collect()
     }
 
-    /// Finds a program on PATH outside the workspace.
+    /// Finds a program on PATH outside the workspace, one that is more than a shim.
     ///
     /// # Errors
     /// There is none.
     pub fn find(&self, program: &str) -> Result<PathBuf, LookupError> {
-        lookup::find_program(program, &self.path_dirs(), &self.workspace)
+        let lacking = |program: &Path| shims::lacking(program, &self.vars);
+        lookup::find_whole(program, &self.path_dirs(), &self.workspace, &lacking)
     }
 
     /// PATH without what is relative or inside the workspace: what a server finds there is run by it. `first` go before.
@@ -158,13 +159,12 @@ pub fn alike(entry: &Entry, one: &Path, other: &Path, around: &Surroundings) -> 
 /// Why a server cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
-    #[error("{searched}{}", .install.as_ref().map(|install| format!(": {install}")).unwrap_or_default())]
+    #[error("{searched}{}", .getting.as_ref().map(|getting| format!("; {getting}")).unwrap_or_default())]
     NotInstalled {
         command: String,
         /// What was looked for and where.
         searched: String,
-        /// The command that installs it, or what a person has to do.
-        install: Option<String>,
+        getting: Option<Getting>,
     },
     /// The program is part of the repository.
     #[error("`{}` is part of the workspace, which is not trusted", .program.display())]
@@ -365,7 +365,7 @@ impl<'a> Variables<'a> {
     }
 
     fn missing(&self, command: &str, searched: String) -> LaunchError {
-        LaunchError::NotInstalled { command: command.to_owned(), searched, install: self.entry.install_hint() }
+        LaunchError::NotInstalled { command: command.to_owned(), searched, getting: self.entry.getting() }
     }
 }
 

@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::{Definition, Entry, Scope, ScopedName, Source, validate};
-use crate::{config::text, sys::dirs::Dirs};
+use crate::{
+    config::{count, text},
+    sys::dirs::Dirs,
+};
 
 macro_rules! builtin {
     ($file:literal) => {
@@ -124,7 +127,10 @@ fn files(folder: &Path, errors: &mut Vec<LoadError>) -> Vec<PathBuf> {
         .collect();
     paths.sort();
     if paths.len() > MAX_FILES {
-        fail(format!("holds {} definitions, of which the first {MAX_FILES} are read", paths.len()));
+        fail(format!(
+            "holds {}, of which the first {MAX_FILES} are read",
+            count(paths.len(), "definition", "definitions")
+        ));
         paths.truncate(MAX_FILES);
     }
     paths

@@ -105,6 +105,11 @@ impl Entry {
         self.def.capabilities.as_ref().is_none_or(|declared| declared.contains(&capability))
     }
 
+    /// Whether it is worth a try for something that another definition lacks.
+    pub fn may_instead(&self, capability: Capability) -> bool {
+        self.may(capability) && !self.def.lacks.contains(&capability)
+    }
+
     /// Whether a server of this definition runs as one of the other does: names, descriptions, and what decides which
     /// files it gets need no new start.
     pub fn runs_alike(&self, other: &Self) -> bool {
@@ -114,6 +119,7 @@ impl Entry {
             def.group = None;
             def.refers_to.clear();
             def.role = Role::default();
+            def.lacks.clear();
             def.root = Root { share: def.root.share, ..Root::default() };
             def.install = Install { hint: def.install.hint, ..Install::default() };
             (def, entry.scope)
@@ -121,11 +127,45 @@ impl Entry {
         running(self) == running(other)
     }
 
-    /// The command of langport that installs it, where there is one; else what a person has to do.
-    pub fn install_hint(&self) -> Option<String> {
+    /// How a server that is not here is got, where that is known.
+    pub fn getting(&self) -> Option<Getting> {
         match Recipe::of(&self.def.install) {
-            Some(_) => Some(format!("langport install {}", self.name)),
-            None => self.def.install.hint.clone(),
+            Some(_) => Some(Getting::Command(format!("langport install {}", self.name))),
+            None => self.def.install.hint.clone().map(Getting::Advice),
+        }
+    }
+}
+
+/// How a server that is not here is got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Getting {
+    /// By a command of langport's.
+    Command(String),
+    /// By what the definition tells a person: it need not be a command.
+    Advice(String),
+}
+
+impl Getting {
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            Self::Command(command) => Some(command),
+            Self::Advice(_) => None,
+        }
+    }
+
+    pub fn advice(&self) -> Option<&str> {
+        match self {
+            Self::Command(_) => None,
+            Self::Advice(advice) => Some(advice),
+        }
+    }
+}
+
+impl fmt::Display for Getting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(command) => write!(f, "run `{command}`"),
+            Self::Advice(advice) => write!(f, "its definition says: {advice}"),
         }
     }
 }

@@ -40,7 +40,7 @@ fn the_built_in_ones_are_in_order_and_without_fault() {
     }
     for entry in registry.all() {
         assert!(!entry.def.description.is_empty(), "{}", entry.name);
-        assert!(entry.install_hint().is_some(), "{}", entry.name);
+        assert!(entry.getting().is_some(), "{}", entry.name);
     }
 }
 

@@ -33,6 +33,9 @@ pub(super) fn issues(def: &Definition, scope: Scope) -> Vec<Issue> {
     name(def, scope, &mut found);
     command(def, &mut found);
     languages(def, &mut found);
+    if let Some(both) = def.lacks.iter().find(|lacking| def.capabilities.iter().flatten().any(|own| own == *lacking)) {
+        found.add("lacks", format!("`{}` is among its `capabilities`", both.word()));
+    }
     for (field, table) in [("env", &def.env), ("untrusted.env", &def.untrusted.env)] {
         for variable in table.keys() {
             environment(field, variable, &mut found);

@@ -93,6 +93,23 @@ pub fn line(text: &str, cap: usize) -> String {
     out
 }
 
+/// The same of a message of several lines that are sentences of their own: where the server's own punctuation does not
+/// part them, a semicolon does.
+pub(super) fn sentences(text: &str, cap: usize) -> String {
+    // More than this is cut anyway.
+    let visible: String = Visible::of(text).take(cap.saturating_mul(4)).collect();
+    let mut out = String::new();
+    for part in visible.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        if !out.is_empty() {
+            let parted = out.ends_with([':', ';', ',', '.', '!', '?', '(', '[', '{', '-', '=', '|']);
+            let goes_on = part.starts_with([')', ']', '}', ',', ';', ':', '.']);
+            out.push_str(if parted || goes_on { " " } else { "; " });
+        }
+        out.push_str(part);
+    }
+    line(&out, cap)
+}
+
 /// A line as it stands, with its blanks and tabs; what cannot be seen is shown by its number, since whoever reads a
 /// change must see all of it. At most `cap` characters.
 pub(super) fn verbatim(text: &str, cap: usize) -> String {

@@ -1,7 +1,12 @@
 //! The lines of an answer that are langport's own: the first one, the notes, the words for verdicts and codes.
 
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use super::clean::{SHORT, line, shorten};
-use crate::tools::outcome::{Code, Failure, Outcome, ServerVerdict, Verdict};
+use crate::{
+    config::count,
+    tools::outcome::{Code, Failure, Outcome, ServerVerdict, Verdict},
+};
 
 /// Between the parts of a first line.
 const DOT: &str = " · ";
@@ -39,7 +44,7 @@ pub(super) fn outcome(outcome: &Outcome, max_chars: usize) -> Vec<String> {
         let note = line(note, 400);
         used += note.chars().count() + 1;
         if used > room {
-            lines.push(format!("… {} more notes", outcome.notes.len() - at));
+            lines.push(format!("… {}", count(outcome.notes.len() - at, "more note", "more notes")));
             break;
         }
         lines.push(note);
@@ -50,8 +55,32 @@ pub(super) fn outcome(outcome: &Outcome, max_chars: usize) -> Vec<String> {
 /// The servers: their names alone where all have the answer's verdict and nothing is to be explained.
 fn servers(outcome: &Outcome) -> String {
     let alike = outcome.servers.iter().all(|server| server.verdict == outcome.verdict);
-    let each: Vec<String> = outcome.servers.iter().map(|server| part(server, !alike)).collect();
-    if each.is_empty() { "langport".to_owned() } else { shorten(&each.join(", "), 600) }
+    if outcome.servers.is_empty() {
+        return "langport".to_owned();
+    }
+    if alike || outcome.servers.len() <= EACH {
+        let each: Vec<String> = outcome.servers.iter().map(|server| part(server, !alike)).collect();
+        return shorten(&bounded(&each), 600);
+    }
+    // The worst first, and those of which the same is to be said together.
+    let mut by_verdict: BTreeMap<Reverse<Verdict>, Vec<String>> = BTreeMap::new();
+    for server in &outcome.servers {
+        by_verdict.entry(Reverse(server.verdict)).or_default().push(part(server, false));
+    }
+    let groups =
+        by_verdict.into_iter().map(|(Reverse(verdict), names)| format!("{} {}", bounded(&names), verdict.word()));
+    shorten(&groups.collect::<Vec<_>>().join("; "), 600)
+}
+
+/// Servers that have their verdicts behind them one by one.
+const EACH: usize = 3;
+/// Servers that are named together.
+const TOGETHER: usize = 12;
+
+/// Names with what is beyond the first of them counted.
+fn bounded(names: &[String]) -> String {
+    let first = names.iter().take(TOGETHER).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > TOGETHER { format!("{first} and {} more", names.len() - TOGETHER) } else { first }
 }
 
 fn part(server: &ServerVerdict, with_verdict: bool) -> String {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::changes::{action_text, clean_action, clean_diff, diff_text};
-use super::clean::{MESSAGE, NAME, PATH, SHORT, block, indent, line, source};
+use super::clean::{MESSAGE, NAME, PATH, SHORT, block, indent, line, sentences, source};
 use crate::tools::outcome::{
     ActionLine, Body, CompletionLine, DiffLine, Fact, FoundSymbol, HoverText, Place, Problem, RelatedPlace,
     SignatureLine, StatusLine, SymbolLine, TreeLine,
@@ -291,13 +291,13 @@ fn maybe(text: Option<&String>, cap: usize) -> Option<String> {
 fn clean_problem(problem: &Problem) -> Problem {
     let related = problem.related.iter().take(FEW).map(|place| RelatedPlace {
         file: line(&place.file, PATH),
-        message: line(&place.message, MESSAGE),
+        message: sentences(&place.message, MESSAGE),
         ..*place
     });
     Problem {
         file: line(&problem.file, PATH),
         severity: line(&problem.severity, SHORT),
-        message: line(&problem.message, MESSAGE),
+        message: sentences(&problem.message, MESSAGE),
         code: maybe(problem.code.as_ref(), SHORT),
         source: maybe(problem.source.as_ref(), SHORT),
         text: problem.text.as_ref().map(|text| source(text, problem.column)),

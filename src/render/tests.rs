@@ -82,13 +82,13 @@ fn problems() {
         ToolId::Diagnostics,
         &answer,
         &expect![[r#"
-        fresh · pyright, ruff · 2 errors, 1 warning
-        src/cart.py:12:13  error: "foo" is not defined  [Pyright reportUndefinedVariable]
-          total = foo + bar
-        src/cart.py:12:19  error: "bar" is not defined  [Pyright reportUndefinedVariable]
-        src/cart.py:14:1  warning: Module imported but unused  [Ruff F401]
-          import os
-            src/a.py:3:8  first here"#]],
+            fresh · pyright, ruff · 2 errors, 1 warning
+            src/cart.py:12:13  error: "foo" is not defined  [Pyright reportUndefinedVariable]
+              total = foo + bar
+            src/cart.py:12:19  error: "bar" is not; defined  [Pyright reportUndefinedVariable]
+            src/cart.py:14:1  warning: Module imported but unused  [Ruff F401]
+              import os
+                src/a.py:3:8  first; here"#]],
     );
     check(
         ToolId::Diagnostics,
@@ -439,7 +439,7 @@ fn structured() {
               "end_line": 12,
               "file": "src/cart.py",
               "line": 12,
-              "message": "\"foo\" is not defined",
+              "message": "\"foo\" is; not defined",
               "severity": "error",
               "source": "Pyright",
               "text": "total = foo + bar"

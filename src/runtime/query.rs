@@ -14,7 +14,7 @@ use crate::{
             SymbolHits, WorkspaceEdit,
         },
     },
-    registry::Capability,
+    registry::{Capability, Getting},
     workspace::disk::Snapshot,
 };
 
@@ -334,7 +334,7 @@ pub struct Reply {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Shortfall {
     #[error("`{command}` is not installed")]
-    NotInstalled { command: String, install: Option<String> },
+    NotInstalled { command: String, getting: Option<Getting> },
     /// It would execute the repository, with what there is against it.
     #[error("{0}")]
     Untrusted(String),

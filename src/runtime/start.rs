@@ -200,7 +200,7 @@ pub(super) async fn start(
 
 fn launch_shortfall(error: LaunchError) -> Shortfall {
     match error {
-        LaunchError::NotInstalled { command, install, .. } => Shortfall::NotInstalled { command, install },
+        LaunchError::NotInstalled { command, getting, .. } => Shortfall::NotInstalled { command, getting },
         LaunchError::Executes => Shortfall::Untrusted(error.to_string()),
         LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
             Shortfall::Definition(error.to_string())

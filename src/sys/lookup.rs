@@ -14,13 +14,18 @@ pub enum LookupError {
     /// An absolute path that leads to no program.
     #[error("{path} {why}", path = path.display())]
     Unusable { path: PathBuf, why: &'static str },
+    /// It is there, and has nothing behind it.
+    #[error("{path} is a shim: {why}", path = path.display())]
+    Hollow { path: PathBuf, why: &'static str },
     /// A bare name that no folder has.
-    #[error("no program `{name}` in {}{}", list(searched), passed_over(refused))]
+    #[error("no program `{name}` in {}{}", list(searched), passed_over(refused, hollow))]
     NotFound {
         name: String,
         searched: Vec<PathBuf>,
         /// Programs of that name that were passed over, because they lie inside a workspace.
         refused: Vec<PathBuf>,
+        /// Programs of that name that have nothing behind them, with what they lack.
+        hollow: Vec<(PathBuf, &'static str)>,
     },
 }
 
@@ -31,10 +36,11 @@ fn list(searched: &[PathBuf]) -> String {
     searched.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn passed_over(refused: &[PathBuf]) -> String {
-    match refused.first() {
-        None => String::new(),
-        Some(path) => format!(" (passed over, because it lies inside the workspace: {})", path.display()),
+fn passed_over(refused: &[PathBuf], hollow: &[(PathBuf, &str)]) -> String {
+    match (refused.first(), hollow.first()) {
+        (Some(path), _) => format!(" (passed over, because it lies inside the workspace: {})", path.display()),
+        (None, Some((path, why))) => format!(" (passed over, because {why}: {})", path.display()),
+        (None, None) => String::new(),
     }
 }
 
@@ -45,14 +51,27 @@ fn passed_over(refused: &[PathBuf]) -> String {
 /// # Errors
 /// When there is none; says where it was looked for.
 pub fn find_program(name: &str, path_dirs: &[PathBuf], forbidden_roots: &[PathBuf]) -> Result<PathBuf, LookupError> {
+    find_whole(name, path_dirs, forbidden_roots, &|_| None)
+}
+
+/// The same, without programs that lack something.
+///
+/// # Errors
+/// As there.
+pub fn find_whole(
+    name: &str,
+    path_dirs: &[PathBuf],
+    forbidden_roots: &[PathBuf],
+    lacking: &dyn Fn(&Path) -> Option<&'static str>,
+) -> Result<PathBuf, LookupError> {
     if let Some(rest) = name.strip_prefix("~/") {
         let Some(home) = env::home() else {
             return Err(LookupError::Unusable { path: name.into(), why: "cannot be found: HOME is not set" });
         };
-        return usable(home.join(rest));
+        return usable(home.join(rest), lacking);
     }
     if Path::new(name).is_absolute() {
-        return usable(PathBuf::from(name));
+        return usable(PathBuf::from(name), lacking);
     }
     // `..` and `.` would be folders, and `a/b` would depend on where langport happens to run.
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with("..") || name == "." {
@@ -60,31 +79,37 @@ pub fn find_program(name: &str, path_dirs: &[PathBuf], forbidden_roots: &[PathBu
     }
     let forbidden: Vec<PathBuf> = forbidden_roots.iter().map(|root| canonical(root)).collect();
     let inside = |path: &Path| forbidden.iter().any(|root| canonical(path).starts_with(root));
-    let (mut searched, mut refused) = (Vec::new(), Vec::new());
+    let (mut searched, mut refused, mut hollow) = (Vec::new(), Vec::new(), Vec::new());
     for dir in path_dirs.iter().filter(|dir| dir.is_absolute()) {
         if searched.contains(dir) {
             continue;
         }
         let candidate = dir.join(name);
         if check(&candidate).is_ok() {
-            if !inside(dir) && !inside(&candidate) {
+            if inside(dir) || inside(&candidate) {
+                refused.push(candidate);
+            } else if let Some(what) = lacking(&candidate) {
+                hollow.push((candidate, what));
+            } else {
                 return Ok(candidate);
             }
-            refused.push(candidate);
         }
         searched.push(dir.clone());
     }
-    Err(LookupError::NotFound { name: name.to_owned(), searched, refused })
+    Err(LookupError::NotFound { name: name.to_owned(), searched, refused, hollow })
 }
 
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn usable(path: PathBuf) -> Result<PathBuf, LookupError> {
+fn usable(path: PathBuf, lacking: &dyn Fn(&Path) -> Option<&'static str>) -> Result<PathBuf, LookupError> {
     match check(&path) {
-        Ok(()) => Ok(path),
         Err(why) => Err(LookupError::Unusable { path, why }),
+        Ok(()) => match lacking(&path) {
+            Some(why) => Err(LookupError::Hollow { path, why }),
+            None => Ok(path),
+        },
     }
 }
 

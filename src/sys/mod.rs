@@ -12,6 +12,7 @@ pub mod memory;
 pub mod process;
 pub mod resident;
 pub mod secrets;
+pub mod shims;
 pub mod signals;
 pub mod tool;
 #[cfg(target_os = "linux")]

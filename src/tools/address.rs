@@ -1,5 +1,6 @@
 //! The address that all position tools share, as far as text alone decides it: a position, or a name on a line. Pure.
 
+use crate::config::count;
 use crate::protocol::positions::{LineMap, Point};
 
 use super::{
@@ -90,7 +91,7 @@ pub(super) fn in_text(lines: &LineMap, shown: &str, address: &Address, aim: Aim)
     if row >= lines.line_count() {
         let last = lines.line_count();
         return Err(invalid(
-            format!("{shown} has {last} lines, and line {line} was asked for"),
+            format!("{shown} has {}, and line {line} was asked for", count(last as usize, "line", "lines")),
             format!("give a line from 1 to {last}"),
         ));
     }

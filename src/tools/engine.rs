@@ -64,6 +64,8 @@ pub struct ToolLimits {
     pub capabilities: Vec<Capability>,
     /// No file is changed.
     pub read_only: bool,
+    /// The mistake in the settings that is the reason, where one is.
+    pub forbidden: Option<String>,
     pub confirm: Confirm,
 }
 
@@ -195,8 +197,16 @@ impl Engine {
             return Err(failure(Code::Refused, format!("{} is not allowed here", call.tool.canonical()), next));
         }
         if call.tool == ToolId::Apply && self.limits.read_only {
-            let next = "leave the files as they are, or ask the user to start langport with workspace-write";
-            return Err(failure(Code::ReadOnly, "langport was started read-only: no file is changed", next));
+            return Err(match &self.limits.forbidden {
+                Some(mistake) => {
+                    let what = format!("no file is changed while the configuration is faulty: {mistake}");
+                    failure(Code::ReadOnly, what, "ask the user to mend it; it is read anew at once")
+                }
+                None => {
+                    let next = "leave the files as they are, or ask the user to start langport with workspace-write";
+                    failure(Code::ReadOnly, "langport was started read-only: no file is changed", next)
+                }
+            });
         }
         match call.tool {
             ToolId::Diagnostics => super::diagnostics::run(&ask, arguments).await,

@@ -19,6 +19,7 @@ use super::{
     engine::Engine,
     outcome::{Code, Failure},
     short::no_server,
+    similar::similar,
 };
 
 /// A file of the workspace as it is on disk now.
@@ -84,11 +85,12 @@ impl Ask<'_> {
     /// When it is outside the workspace, missing, a folder, too large or not a text.
     pub(super) fn file(&self, given: &str) -> Result<File, Failure> {
         let engine = self.engine;
-        let located = engine.ground.roots.resolve(given).map_err(|error| no_path(given, &error))?;
+        let roots = &engine.ground.roots;
+        let located = roots.resolve(given).map_err(|error| self.no_path(given, &error))?;
         let snapshot = engine.ground.read(&located.path).map_err(|error| {
-            let what = error.to_string();
+            let what = roots.relative(&error.to_string());
             match error {
-                ReadError::NotFound { .. } => failure(Code::NotFound, what, "give the path of an existing file"),
+                ReadError::NotFound(path) => self.no_path(given, &PathError::NotFound(path)),
                 ReadError::TooLarge { .. } => failure(
                     Code::Unavailable,
                     what,
@@ -109,6 +111,20 @@ impl Ask<'_> {
             language: language.unwrap_or_default(),
             lines: engine.ground.lines(&snapshot),
         })
+    }
+
+    /// Why a path that was given is of no use; of one that leads nowhere, with those that it may have been meant for.
+    pub(super) fn no_path(&self, given: &str, error: &PathError) -> Failure {
+        let PathError::NotFound(path) = error else { return no_path(given, error) };
+        let roots = &self.engine.ground.roots;
+        let what = format!("{} does not exist", roots.display(path));
+        let similar = similar(roots, path);
+        let next = match similar.as_slice() {
+            [] => "give the path of an existing file, relative to the workspace",
+            [_] => "did you mean this one?",
+            _ => "did you mean one of these?",
+        };
+        Failure { details: similar, ..failure(Code::NotFound, what, next) }
     }
 
     /// Who serves a file.
@@ -135,10 +151,13 @@ pub(super) fn no_path(given: &str, error: &PathError) -> Failure {
             failure(Code::OutsideWorkspace, what, "give a path inside the workspace")
         }
         PathError::NotFound { .. } => {
+            let what = format!("{given} does not exist");
             failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
         }
         PathError::RootGone { .. } => root_gone(what),
-        PathError::IsDirectory { .. } => failure(Code::Invalid, what, "give the path of a file"),
+        PathError::IsDirectory { .. } => {
+            failure(Code::Invalid, format!("{given} is a folder"), "give the path of a file")
+        }
         PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
     }
 }

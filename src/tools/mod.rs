@@ -36,6 +36,7 @@ mod search;
 pub mod service;
 mod short;
 mod signature;
+mod similar;
 mod span;
 mod status;
 mod symbol_path;

@@ -38,7 +38,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         return Err(invalid("the new place holds a control character", "give a path of printable characters"));
     }
     let roots = &ask.engine.ground.roots;
-    let source = roots.resolve_any(&from).map_err(|error| super::file::no_path(&from, &error))?.path;
+    let source = roots.resolve_any(&from).map_err(|error| ask.no_path(&from, &error))?.path;
     let target = target(ask, &source, &to)?;
     let folder = source.is_dir();
     let shown = (roots.display(&source), roots.display(&target));

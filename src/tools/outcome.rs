@@ -230,7 +230,7 @@ pub struct StatusLine {
     pub name: String,
     /// `builtin`, `user`, …
     pub scope: String,
-    /// `running`, `starting`, `indexing`, `stopped`, `not installed`, `failed`, ….
+    /// `running`, `starting`, `indexing`, `stopped`, `not installed`, `untrusted`, `failed`, ….
     pub state: String,
     /// The languages, the role, the root, the pid, requests, restarts, in order: label and value, langport's own.
     pub facts: Vec<Fact>,

@@ -45,7 +45,7 @@ pub(super) fn all_failed<'a>(
 
 /// How to mend what a server lacks, when others have answered.
 pub(super) fn note(name: &str, shortfall: &Shortfall) -> String {
-    format!("{name}: {shortfall}; {}", short::next_step(name, shortfall))
+    format!("{name}: {shortfall}; {}", short::next_step_apart(name, shortfall))
 }
 
 /// A problem as it is shown.

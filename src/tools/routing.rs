@@ -1,18 +1,33 @@
 //! Why a file goes to the servers that it goes to: how its language is known, which definitions speak it, which of them
 //! serve it and why the others do not.
 
+use std::{path::PathBuf, sync::Arc};
+
 use crate::{
     language,
-    registry::{self, Entry},
+    registry::{self, Entry, Getting, LaunchError},
 };
 
-use super::{ask::Ask, file::File, outcome::Failure};
+use super::{ask::Ask, file::File, outcome::Failure, short};
 
 /// Definitions that one explanation names.
 const NAMED: usize = 20;
+/// Stands for the names of all definitions that have a reason in common.
+const THESE: &str = "\u{0}";
 
-/// The explanation, line by line, in langport's own words.
-pub(super) fn explain(ask: &Ask<'_>, given: &str) -> Result<Vec<String>, Failure> {
+/// Who serves a file, and why.
+pub(super) struct Explained {
+    /// In the order in which they are asked, each with its root.
+    pub serving: Vec<(Arc<Entry>, PathBuf)>,
+    /// Line by line, in langport's own words.
+    pub notes: Vec<String>,
+}
+
+/// The explanation.
+///
+/// # Errors
+/// When there is no such file.
+pub(super) fn explain(ask: &Ask<'_>, given: &str) -> Result<Explained, Failure> {
     let file = ask.file(given)?;
     let mut notes = vec![format!("{}: {}", file.shown, detected(ask, &file))];
     let engine = ask.engine;
@@ -24,6 +39,7 @@ pub(super) fn explain(ask: &Ask<'_>, given: &str) -> Result<Vec<String>, Failure
             || entry.def.extensions.keys().any(|ending| name.ends_with(ending.as_str()))
     };
     let mut named = 0;
+    let mut passed: Vec<(String, Vec<String>)> = Vec::new();
     for entry in engine.registry.all().iter().filter(|entry| speaks(entry)) {
         named += 1;
         if named > NAMED {
@@ -32,22 +48,32 @@ pub(super) fn explain(ask: &Ask<'_>, given: &str) -> Result<Vec<String>, Failure
         let chosen = [("answers", &serving.answering), ("adds diagnostics", &serving.linters)]
             .into_iter()
             .find_map(|(role, list)| Some((role, list.iter().find(|(own, _)| own.name == entry.name)?)));
-        let what = match chosen {
-            Some((role, (_, root))) => {
-                let root = engine.ground.roots.display(root);
-                format!("{role}; root {}", if root.is_empty() { "." } else { &root })
-            }
-            None => format!("not asked: {}", passed_over(ask, entry, &file)),
-        };
-        notes.push(format!("{} {what}", engine.display(entry)));
+        let name = engine.display(entry);
+        if let Some((role, (_, root))) = chosen {
+            let root = engine.ground.roots.display(root);
+            notes.push(format!("{name} {role}; root {}", if root.is_empty() { "." } else { &root }));
+            continue;
+        }
+        let reason = passed_over(ask, entry, &file);
+        match passed.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => passed.push((reason, vec![name])),
+        }
     }
+    notes.extend(passed.into_iter().map(|(reason, names)| {
+        let reason = reason.replace(THESE, &names.join(" "));
+        format!("{} not asked: {reason}", names.join(", "))
+    }));
     if named > NAMED {
-        notes.push(format!("{} more definitions speak it", named - NAMED));
+        notes.push(match named - NAMED {
+            1 => "1 more definition speaks it".to_owned(),
+            more => format!("{more} more definitions speak it"),
+        });
     }
     if named == 0 {
-        notes.push("no definition speaks it: one in servers.d of the configuration folder can".into());
+        notes.push(format!("no definition speaks it; {}", short::unserved(&file)));
     }
-    Ok(notes)
+    Ok(Explained { serving: serving.answering.into_iter().chain(serving.linters).collect(), notes })
 }
 
 fn detected(ask: &Ask<'_>, file: &File) -> String {
@@ -74,7 +100,17 @@ fn passed_over(ask: &Ask<'_>, entry: &Entry, file: &File) -> String {
         return "no folder above the file has one of its markers, or one has a marker that keeps it away".into();
     }
     match registry::locate(entry, &engine.around) {
-        Ok(_) => "another one comes before it".into(),
+        Ok(_) => "an earlier one answers".into(),
+        // Where it was looked for is told of one that is asked for by name.
+        Err(LaunchError::NotInstalled { getting, command, .. }) => {
+            let getting = match getting {
+                Some(Getting::Command(_)) => format!("run `langport install {THESE}`"),
+                Some(advice @ Getting::Advice(_)) => advice.to_string(),
+                None => format!("install `{command}`"),
+            };
+            format!("not installed; {getting}")
+        }
+        Err(error @ LaunchError::Executes) => format!("{error}; {}", short::trusting(&engine.display(entry))),
         Err(error) => error.to_string(),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use crate::{
-    registry::{Entry, Role},
+    registry::{Capability, Entry, Getting, Role, Run},
     runtime::query::Shortfall,
 };
 
@@ -46,12 +46,41 @@ impl Ask<'_> {
                 page: Page::default(),
             });
         }
+        let next = match shortfall {
+            Shortfall::Unsupported(what) => self.instead(&heard.entry, what),
+            other => next_step(&name, other),
+        };
         Err(Failure {
             details: self.lines(shortfall),
-            ..failure(code(shortfall), format!("{name}: {shortfall}"), next_step(&name, shortfall))
+            ..failure(code(shortfall), format!("{name}: {shortfall}"), next)
         })
     }
+
+    /// Who serves the same languages and has what a server lacks.
+    fn instead(&self, lacking: &Entry, what: &'static str) -> String {
+        let shortfall = Shortfall::Unsupported(what);
+        let Ok(capability) = what.parse::<Capability>() else { return next_step("", &shortfall) };
+        let engine = self.engine;
+        let alike = |entry: &&Arc<Entry>| {
+            entry.name != lacking.name
+                && entry.def.role == Role::Primary
+                && entry.def.untrusted.run != Run::None
+                && entry.may_instead(capability)
+                && lacking.def.languages.iter().any(|language| entry.speaks(language))
+        };
+        let able: Vec<String> = engine.registry.all().iter().filter(alike).map(|entry| engine.display(entry)).collect();
+        match able.first() {
+            None => next_step("", &shortfall),
+            Some(first) => {
+                let names = able.iter().take(INSTEAD).map(String::as_str).collect::<Vec<_>>().join(" or ");
+                format!("{names} has it: ask the user to start langport with `--bind {first}`, or use another tool")
+            }
+        }
+    }
 }
+
+/// Definitions that are named for one that lacks something.
+const INSTEAD: usize = 3;
 
 impl Ask<'_> {
     /// An address could not be resolved because a server that was needed for it has not answered.
@@ -94,29 +123,41 @@ pub(super) fn brief(shortfall: &Shortfall) -> String {
     }
 }
 
+/// What helps, where nothing that the server says of itself is shown.
+pub(super) fn next_step_apart(name: &str, shortfall: &Shortfall) -> String {
+    let told = match shortfall {
+        Shortfall::NotStarted { stderr, .. } if !stderr.is_empty() => Some(LAST_WORDS),
+        Shortfall::Server { .. } => return "another place or tool may work".into(),
+        _ => None,
+    };
+    let next = next_step(name, shortfall);
+    match told.and_then(|told| next.strip_prefix(told)) {
+        Some(rest) => format!("lsp/status with server {name:?} has its last words; {rest}"),
+        None => next,
+    }
+}
+
+const LAST_WORDS: &str = "see its last words below; ";
+
 /// What helps.
 pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
     match shortfall {
-        Shortfall::NotInstalled { install: Some(install), .. } => format!("run `{install}`"),
-        Shortfall::NotInstalled { install: None, command } => {
+        Shortfall::NotInstalled { getting: Some(getting), .. } => getting.to_string(),
+        Shortfall::NotInstalled { getting: None, command } => {
             format!("install `{command}`, or correct `command` in its definition")
         }
-        Shortfall::Untrusted(_) => {
-            format!(
-                "where you trust every repository, a definition of your own without `run` serves: `langport show {name}`"
-            )
-        }
+        Shortfall::Untrusted(_) => trusting(name),
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
         Shortfall::NotStarted { hint, stderr, .. } => {
-            let words = if stderr.is_empty() { "" } else { "see its last words below; " };
+            let words = if stderr.is_empty() { "" } else { LAST_WORDS };
             match hint {
-                Some(hint) => format!("{words}it may take: {hint}"),
+                Some(hint) => format!("{words}{}", Getting::Advice(hint.clone())),
                 None => format!("{words}the next call tries again"),
             }
         }
         Shortfall::Broken { hint, until, .. } => {
             let left = until.saturating_duration_since(Instant::now()).as_secs() + 1;
-            let hint = hint.as_ref().map(|hint| format!(" (it may take: {hint})")).unwrap_or_default();
+            let hint = hint.as_ref().map(|hint| format!(" ({})", Getting::Advice(hint.clone()))).unwrap_or_default();
             format!(
                 "mend the cause{hint}: it is started again when asked after {left} s, at once when its program or a \
                  manifest of the project changes, or by lsp/status with server {name:?} and restart true"
@@ -142,18 +183,43 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
 
 /// No definition serves a file.
 pub(super) fn no_server(ask: &Ask<'_>, file: &File) -> Failure {
-    let bound = &ask.engine.bound;
     let what = if file.language.is_empty() {
         format!("the language of {} is not known", file.shown)
     } else {
         format!("no language server is bound for {} files such as {}", file.language, file.shown)
     };
-    let mut known: Vec<String> = Vec::new();
-    for entry in bound.entries() {
-        known.push(format!("{}: {}", ask.engine.display(entry), entry.def.languages.join(", ")));
+    let able = ask.engine.registry.for_language(&file.language).next();
+    let next = match able {
+        Some(entry) => format!("ask the user to start langport with `--bind {}`", ask.engine.display(entry)),
+        None => unserved(file),
+    };
+    failure(Code::Unavailable, what, next)
+}
+
+/// What a user can do for a file that no definition is for.
+pub(super) fn unserved(file: &File) -> String {
+    if !file.language.is_empty() {
+        return "`langport list` shows what can be served; a definition in servers.d of the configuration folder adds a \
+                server for it"
+            .into();
     }
-    let next = "lsp/status lists what is there; a definition in servers.d of the configuration folder adds a language";
-    Failure { details: known, ..failure(Code::Unavailable, what, next) }
+    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+    let kind = match file.path.extension() {
+        Some(ending) => format!(".{}", ending.to_string_lossy()),
+        None => name.into_owned(),
+    };
+    format!(
+        "`filetypes` in config.toml says what it is in, such as {{ {kind:?} = \"python\" }}; `langport list` shows the \
+         languages that are served, a definition in servers.d adds one"
+    )
+}
+
+/// How a user allows a server that executes repositories.
+pub(super) fn trusting(name: &str) -> String {
+    format!(
+        "only the user can allow it, for every repository: by a copy of its definition (`langport show {name} --toml`) \
+         in servers.d of the configuration folder, without `run` in `[untrusted]`"
+    )
 }
 
 /// Nobody but linters serves a file.

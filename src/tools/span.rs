@@ -1,5 +1,6 @@
 //! RANGE: a part of a file as agents give it, 1-based, its end exclusive; left out, the whole file. Pure.
 
+use crate::config::count;
 use crate::protocol::positions::{LineMap, Point};
 
 use super::{
@@ -83,7 +84,8 @@ fn place(lines: &LineMap, shown: &str, line: u32, column: u32) -> Result<Point, 
 
 fn beyond(lines: &LineMap, shown: &str, line: u32) -> Failure {
     let last = lines.line_count();
-    invalid(format!("{shown} has {last} lines, and line {line} was asked for"), format!("give a line from 1 to {last}"))
+    let what = format!("{shown} has {}, and line {line} was asked for", count(last as usize, "line", "lines"));
+    invalid(what, format!("give a line from 1 to {last}"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,17 @@
-//! `lsp/status`: every known definition and instance, as they are.
+//! `lsp/status`: servers and definitions as they are: what has been asked for or what serves a file line by line, the rest
+//! by name.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde_json::{Map, Value};
 
 use crate::{
     protocol::WireStats,
-    registry::{self, Capability, Entry, Role, Transport},
+    registry::{self, Capability, Entry, LaunchError, Role, Transport},
     runtime::{
         instance::{Instance, State},
         probe,
@@ -32,6 +37,21 @@ use super::{
 const STDERR: usize = 5;
 /// Folders that one instance shows.
 const FOLDERS: usize = 5;
+/// Names in one remark.
+const NAMED: usize = 40;
+/// What `server` is called for all of them.
+const ALL: &str = "all";
+
+/// Which definitions get lines.
+enum Shown {
+    /// Those with a server that has been started.
+    Started,
+    /// Every one.
+    All,
+    One(Arc<Entry>),
+    /// Those that serve a file, with their roots.
+    Serving(Vec<(Arc<Entry>, PathBuf)>),
+}
 
 pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
     let mut args = Args::new(arguments);
@@ -41,13 +61,19 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let token = args.text("cursor")?;
     args.finish()?;
     let engine = ask.engine;
-    let only = match &server {
-        Some(name) => Some(engine.registry.get(name).cloned().ok_or_else(|| unknown(ask, name))?),
+    let only = match server.as_deref() {
         None => None,
+        Some(name) => match engine.registry.get(name) {
+            Some(entry) => Some(Shown::One(entry.clone())),
+            None if name.eq_ignore_ascii_case(ALL) => Some(Shown::All),
+            None => return Err(unknown(ask, name)),
+        },
     };
-    let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("not read: {error}")).collect();
+    let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("mistake: {error}")).collect();
     if restart {
-        let only = only.as_ref().ok_or_else(|| super::args::invalid("`restart` needs a server", "give server, too"))?;
+        let Some(Shown::One(only)) = &only else {
+            return Err(super::args::invalid("`restart` needs a server", "give the name of one as server, too"));
+        };
         let chosen: Vec<_> =
             engine.pool.all().into_iter().filter(|instance| instance.entry.name == only.name).collect();
         for instance in &chosen {
@@ -55,40 +81,114 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         }
         notes.push(format!("{} stopped; the next call starts it anew", count(chosen.len(), "instance", "instances")));
     }
+    let mut shown = only;
+    let mut serves = None;
     if let Some(given) = &given {
-        notes.extend(routing::explain(ask, given)?);
+        let explained = routing::explain(ask, given)?;
+        notes.extend(explained.notes);
+        serves = Some(explained.serving.len());
+        shown.get_or_insert(Shown::Serving(explained.serving));
     }
+    let shown = shown.unwrap_or(Shown::Started);
     let instances = engine.pool.all();
     let mut lines = Vec::new();
+    let mut rest = Vec::new();
     for entry in engine.registry.all() {
-        if only.as_ref().is_some_and(|only| only.name != entry.name) {
-            continue;
-        }
-        let own: Vec<&Arc<Instance>> = instances.iter().filter(|instance| instance.entry.name == entry.name).collect();
-        if own.is_empty() {
+        let wanted = |instance: &&Arc<Instance>| {
+            let root = |root: &PathBuf| *root == instance.root || holds(instance, root);
+            instance.entry.name == entry.name
+                && match &shown {
+                    Shown::Serving(serving) => serving.iter().any(|(own, at)| own.name == entry.name && root(at)),
+                    Shown::Started | Shown::All | Shown::One(_) => true,
+                }
+        };
+        let own: Vec<&Arc<Instance>> = instances.iter().filter(wanted).collect();
+        let listed = match &shown {
+            Shown::Started => !own.is_empty(),
+            Shown::All => true,
+            Shown::One(only) => only.name == entry.name,
+            Shown::Serving(serving) => serving.iter().any(|(own, _)| own.name == entry.name),
+        };
+        if !listed {
+            rest.push(entry);
+        } else if own.is_empty() {
             lines.push(idle_line(ask, entry));
+        } else {
+            lines.extend(own.into_iter().map(|instance| line(ask, instance)));
         }
-        lines.extend(own.into_iter().map(|instance| line(ask, instance)));
+    }
+    if matches!(shown, Shown::Started) {
+        notes.extend(in_short(ask, &rest));
     }
     let running = instances.iter().filter(|instance| matches!(instance.state(), State::Running(_))).count();
-    notes.push(format!("watching: {}", engine.ground.watcher.state()));
+    notes.push(engine.ground.watcher.state().to_string());
     // What a running server does changes from one call to the next; the cursor holds while the lines stay the same ones.
     let print = fingerprint(ask, lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>());
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let total = lines.len();
     let generation = engine.registry.generation();
     let read = if generation > 1 { format!(", read anew {}", times(generation - 1)) } else { String::new() };
+    let definitions = count(engine.registry.all().len(), "definition", "definitions");
+    let serving = serves.map(|number| format!("{number} of ")).unwrap_or_default();
+    let file = if serves.is_some() { " for this file" } else { "" };
     Ok(Outcome {
         verdict: Verdict::Fresh,
         servers: Vec::<ServerVerdict>::new(),
-        summary: format!(
-            "{}, {running} running{read}",
-            count(engine.registry.all().len(), "definition", "definitions")
-        ),
+        summary: format!("{serving}{definitions}{file}, {running} running{read}"),
         notes,
         body: Body::Status(lines.into_iter().skip(offset).take(ask.page_items()).collect()),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
+}
+
+/// Whether an instance serves a root beside its own.
+fn holds(instance: &Instance, root: &Path) -> bool {
+    matches!(&instance.entered().state, State::Running(session) if session.folders().iter().any(|own| own == root))
+}
+
+/// The names of definitions that nothing has been asked of, by what can be said of them all.
+fn in_short(ask: &Ask<'_>, entries: &[&Arc<Entry>]) -> Vec<String> {
+    let mut by_state: Vec<(&str, Vec<String>)> =
+        ["not started", NOT_INSTALLED, UNTRUSTED, UNUSABLE, "not bound"].map(|word| (word, Vec::new())).into();
+    for entry in entries {
+        let word = match registry::locate(entry, &ask.engine.around) {
+            _ if !is_bound(ask, entry) => "not bound",
+            Ok(_) => "not started",
+            Err(error) => word(&error),
+        };
+        let own = by_state.iter_mut().find(|(known, _)| *known == word);
+        own.into_iter().for_each(|(_, names)| names.push(ask.engine.display(entry)));
+    }
+    by_state.retain(|(_, names)| !names.is_empty());
+    let told = by_state.iter().map(|(word, names)| {
+        let first = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if names.len() > NAMED { format!(", {} more", names.len() - NAMED) } else { String::new() };
+        format!("{word}: {} ({first}{more})", names.len())
+    });
+    let mut notes: Vec<String> = told.collect();
+    if !notes.is_empty() {
+        notes.push(
+            "`server` with a name tells more of one, with \"all\" of each; `file_path` tells who serves a file".into(),
+        );
+    }
+    notes
+}
+
+fn is_bound(ask: &Ask<'_>, entry: &Entry) -> bool {
+    ask.engine.bound.entries().iter().any(|bound| bound.name == entry.name)
+}
+
+const NOT_INSTALLED: &str = "not installed";
+const UNTRUSTED: &str = "untrusted";
+const UNUSABLE: &str = "unusable";
+
+/// The state of a definition that cannot be started.
+fn word(error: &LaunchError) -> &'static str {
+    match error {
+        LaunchError::NotInstalled { .. } => NOT_INSTALLED,
+        LaunchError::Untrusted { .. } | LaunchError::Executes => UNTRUSTED,
+        LaunchError::Expand { .. } | LaunchError::Invalid { .. } => UNUSABLE,
+    }
 }
 
 fn times(n: u64) -> String {
@@ -98,7 +198,7 @@ fn times(n: u64) -> String {
 fn unknown(ask: &Ask<'_>, name: &str) -> Failure {
     let near = ask.engine.registry.nearest(name);
     let next = if near.is_empty() {
-        "call lsp/status without server for all names".to_owned()
+        "lsp/status with server \"all\" has all names".to_owned()
     } else {
         format!("did you mean {}?", near.join(", "))
     };
@@ -117,7 +217,7 @@ fn base(ask: &Ask<'_>, entry: &Entry, state: &str) -> StatusLine {
     if entry.def.transport == Transport::Tcp {
         facts.push(fact("transport", "tcp"));
     }
-    if !ask.engine.bound.entries().iter().any(|bound| bound.name == entry.name) {
+    if !is_bound(ask, entry) {
         facts.push(fact("binding", "not bound"));
     }
     facts.push(fact("defined in", entry.source.to_string()));
@@ -139,8 +239,11 @@ fn idle_line(ask: &Ask<'_>, entry: &Entry) -> StatusLine {
             line
         }
         Err(error) => {
-            let mut line = base(ask, entry, "not installed");
+            let mut line = base(ask, entry, word(&error));
             line.facts.push(fact("reason", error.to_string()));
+            if let LaunchError::Executes = error {
+                line.facts.push(fact("next", short::trusting(&ask.engine.display(entry))));
+            }
             line
         }
     }
@@ -190,7 +293,7 @@ fn ago(time: Duration) -> String {
 fn running(session: &Session, line: &mut StatusLine) {
     let facts = &mut line.facts;
     if let Some(info) = session.heard.record().effective.server_info() {
-        facts.push(fact("server", format!("{} {}", info.name, info.version.unwrap_or_default()).trim_end().to_owned()));
+        facts.push(fact("server", info.shown()));
     }
     if let Some(pid) = session.pid() {
         facts.push(fact("pid", pid.to_string()));

@@ -70,7 +70,7 @@ fn a_server_that_works_and_what_it_can() {
             "can       diagnostics, hover, completions, definitions, references, rename, code_actions, formatting, signature_help, document_symbols, workspace_symbols, call_hierarchy, type_hierarchy\n",
             "not installed:\n",
             "builtin/pyright",
-            "install npm first, then: langport install builtin/pyright\n",
+            "install npm first, then: run `langport install builtin/pyright`\n",
             "1 of 1 installed server works; ",
         ],
     );
@@ -151,7 +151,7 @@ fn a_server_that_does_not_start_is_told_with_its_last_words() {
             "problem   it could not be started: ",
             "3\n",
             "| no such thing\n",
-            "mend      see its last words; langport install local/bad puts one of langport's own before it\n",
+            "mend      see its last words; `langport install local/bad` puts one of langport's own before it\n",
             "local/good (python): works",
             "1 of 2 installed servers works",
         ],

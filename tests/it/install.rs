@@ -76,7 +76,7 @@ fn a_project_gets_what_it_lacks() {
             &root,
             "languages   lua (2 files)\n",
             "not served  cobol (1 file)\n",
-            "lua         lua: not installed: langport install local/lua\n",
+            "lua         lua: not installed; run `langport install local/lua`\n",
             "lint        lua, linter: not installed",
             "To be installed:\nlocal/lua (npm lua-srv@1.0.0) into ",
             "npm install --prefix ",
@@ -137,7 +137,7 @@ fn what_only_a_person_can_install_is_told() {
     in_order(
         &seen.out,
         &[
-            "Left to you:\n  langport cannot install local/lua: see lua.example\n",
+            "Left to you:\n  local/lua is not one that langport installs; its definition says: see lua.example\n",
             "nothing that langport could install",
         ],
     );
@@ -225,7 +225,7 @@ fn outdated_asks_nobody() {
         &seen.out,
         &[
             "local/lua  npm lua-srv@1.0.0  the definition asks for npm lua-srv@1.1.0\n",
-            "langport install local/lua\n",
+            "run `langport install local/lua`\n",
             "Not looked up:\n",
             "no registry was asked",
             "finds on this machine: local/found\n",

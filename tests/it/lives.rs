@@ -221,8 +221,8 @@ fn d2_4_the_status_tells_why_a_file_goes_where() {
     let told = lp.tool("status", &json!({"file_path": "a.py", "server": "local/fake"}));
     told.contains("a.py: language python by its name").contains("fake answers; root .");
     told.contains("strict not asked: no folder above the file has one of its markers");
-    told.contains("missing not asked: no program `no-such-server-anywhere`");
-    told.contains("other not asked: another one comes before it");
+    told.contains("missing not asked: not installed; install `no-such-server-anywhere`");
+    told.contains("other not asked: an earlier one answers");
     let told = lp.tool("status", &json!({"file_path": "tool", "server": "local/fake"}));
     told.contains("tool: language python by its first line");
     let told = lp.tool("status", &json!({"file_path": "odd.xyz", "server": "local/fake"}));

@@ -42,6 +42,7 @@ mod lifecycle;
 mod lives;
 mod marks;
 mod mcp;
+mod mistakes;
 mod moves;
 mod output;
 mod positions;
@@ -56,8 +57,10 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
-mod since;
 mod several;
+mod shims;
+mod since;
+mod status;
 mod support;
 mod sync;
 mod tools;
@@ -112,6 +115,9 @@ fn main() {
         roots::trials(),
         routing::trials(),
         output::trials(),
+        status::trials(),
+        mistakes::trials(),
+        shims::trials(),
         wire::trials(),
         mcp::trials(),
         tools::trials(),

@@ -177,8 +177,8 @@ fn a_language_that_waits_for_a_person_is_told_and_no_failure() {
         "  ruby        unavailable · stub",
         "unknown component",
         "Not shown, for want of a server:\n",
-        "  lua (not installed: get the component)\n",
-        "  ruby (stub: get the component)\n",
+        "  lua (not installed; its definition says: get the component)\n",
+        "  ruby (stub: its definition says: get the component)\n",
         "everything went as it should\n",
     ];
     in_order(&seen.out, &["\nc:\n", "The other languages"]);
@@ -269,7 +269,11 @@ fn what_is_missing_is_told_and_nothing_runs() {
     assert_eq!(seen.code, Some(1), "{}{}", seen.out, seen.err);
     in_order(
         &seen.out,
-        &["not installed: langport install local/fake", "--install` installs what is missing", "No server is here"],
+        &[
+            "not installed; run `langport install local/fake`",
+            "--install` installs what is missing",
+            "No server is here",
+        ],
     );
     assert!(!ws.home().join("ran").exists() && !ws.home().join("data/servers").exists(), "something was run");
 }

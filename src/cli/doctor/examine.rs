@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     cli::list::{self, State},
-    registry::{Entry, LaunchError, Recipe, locate},
+    registry::{Entry, Getting, LaunchError, Recipe, locate},
     render,
     runtime::{pool::Pool, probe::Probe, query::Shortfall},
     sys::files,
@@ -49,7 +49,9 @@ impl Examiner {
                 server.program = Some(program);
                 server.from = Some(From::Langport);
                 if outdated && let Some(wanted) = pinned(&entry) {
-                    server.remarks.push(format!("its definition asks for {wanted}: langport install {}", entry.name));
+                    server
+                        .remarks
+                        .push(format!("its definition asks for {wanted}: run `langport install {}`", entry.name));
                 }
                 server.installed = Some(pin);
                 server.outdated = outdated;
@@ -95,11 +97,12 @@ impl Examiner {
     /// How a missing server is installed.
     fn getting(&self, entry: &Entry) -> String {
         let Some(recipe) = Recipe::of(&entry.def.install) else {
-            return entry.install_hint().unwrap_or_else(|| {
-                format!("install `{}`, or correct `command` in {}", entry.def.command, entry.source)
-            });
+            return entry.getting().map_or_else(
+                || format!("install `{}`, or correct `command` in {}", entry.def.command, entry.source),
+                |getting| getting.to_string(),
+            );
         };
-        let install = format!("langport install {}", entry.name);
+        let install = format!("run `langport install {}`", entry.name);
         let lacking = recipe.needs().filter(|names| !names.iter().any(|name| self.around.find(name).is_ok()));
         let lacking: Vec<_> = lacking.filter_map(|names| names.first().copied()).collect();
         if lacking.is_empty() { install } else { format!("install {} first, then: {install}", lacking.join(" and ")) }
@@ -116,10 +119,9 @@ fn works(server: &mut Server, entry: &Entry, probe: Probe) {
         .then_some(if probe.pulls { "pull" } else { "push" });
     server.encoding = Some(probe.encoding.name());
     if let Some(info) = probe.server {
-        // gopls puts a whole object there.
-        let version = info.version.filter(|version| !version.starts_with('{'));
-        server.version = version.map(|version| render::line(&version, TEXT));
-        server.calls_itself = Some(render::line(&info.name, TEXT));
+        server.version = info.plain_version().map(|version| render::line(version, TEXT));
+        server.calls_itself = Some(render::line(info.name.trim(), TEXT));
+        server.says = Some(render::line(&info.shown(), TEXT));
     }
     let declared = entry.def.capabilities.iter().flatten();
     let absent: Vec<_> = declared.filter(|declared| !probe.capabilities.contains(declared)).map(|c| c.word()).collect();
@@ -145,14 +147,14 @@ fn mend(entry: &Entry, server: &Server, shortfall: &Shortfall) -> String {
     }
     let words = if shortfall.lines().is_empty() { "" } else { "see its last words; " };
     if let Shortfall::NotStarted { hint: Some(hint), .. } = shortfall {
-        return format!("{words}it may take: {hint}");
+        return format!("{words}{}", Getting::Advice(hint.clone()));
     }
     let name = &entry.name;
     let installs = Recipe::of(&entry.def.install).is_some();
     match server.from {
-        Some(From::Langport) if server.outdated => format!("{words}langport install {name} brings another version"),
-        Some(From::Langport) => format!("{words}langport install {name} --again installs it anew"),
-        _ if installs => format!("{words}langport install {name} puts one of langport's own before it"),
+        Some(From::Langport) if server.outdated => format!("{words}`langport install {name}` brings another version"),
+        Some(From::Langport) => format!("{words}`langport install {name} --again` installs it anew"),
+        _ if installs => format!("{words}`langport install {name}` puts one of langport's own before it"),
         _ => format!("{words}mend or reinstall `{}`", entry.def.command),
     }
 }

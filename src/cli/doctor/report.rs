@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::own::Own;
 use crate::{
-    config::Capability,
+    config::{Capability, count},
     registry::{Entry, Role},
 };
 
@@ -39,6 +39,9 @@ pub(super) struct Server {
     /// Spawn and handshake, in milliseconds.
     pub start_ms: Option<u64>,
     pub calls_itself: Option<String>,
+    /// Both together, for people.
+    #[serde(skip)]
+    pub says: Option<String>,
     pub version: Option<String>,
     /// What it offers; null where it was not started.
     pub capabilities: Option<Vec<Capability>>,
@@ -97,6 +100,7 @@ impl Server {
             root,
             start_ms: None,
             calls_itself: None,
+            says: None,
             version: None,
             capabilities: None,
             diagnostics: None,
@@ -132,7 +136,7 @@ impl Server {
             (Standing::Missing, _) => "not installed".to_owned(),
         };
         let mut text = format!("{} ({languages}): {head}\n", self.name);
-        let mut row = |label: &str, value: &str| text += &format!("    {label:<9} {value}\n");
+        let mut row = |label: &str, value: &str| text += &format!("{}\n", format!("    {label:<9} {value}").trim_end());
         if let Some(program) = &self.program {
             let by = match (&self.installed, self.from) {
                 (Some(pin), _) => format!(" (installed by langport: {pin})"),
@@ -141,8 +145,8 @@ impl Server {
             };
             row("program", &format!("{program}{by}"));
         }
-        if let Some(name) = &self.calls_itself {
-            row("says", &format!("{name} {}", self.version.as_deref().unwrap_or_default()));
+        if let Some(says) = self.says.as_ref().filter(|says| !says.is_empty()) {
+            row("says", says);
         }
         if let Some(root) = &self.root {
             row("root", root);
@@ -210,12 +214,13 @@ impl Report {
             text += &format!("\nnot served by any definition: {}\n", self.unserved.join(", "));
         }
         let works = here.iter().filter(|server| server.state == Standing::Works).count();
+        let untrusted = here.len() - tried;
         text + &format!(
-            "\n{works} of {} installed {} {}; {} not installed{}\n",
-            tried,
-            if tried == 1 { "server" } else { "servers" },
+            "\n{works} of {} {}; {} not installed{}{}\n",
+            count(tried, "installed server", "installed servers"),
             if works == 1 { "works" } else { "work" },
             missing.len(),
+            if untrusted > 0 { format!(", {untrusted} not trusted") } else { String::new() },
             if own.ok() { "" } else { "; langport itself has problems, see above" },
         )
     }

@@ -39,34 +39,34 @@ fn what_is_here_and_what_it_takes() {
     expect![[r#"
         NAME                                LANGUAGES                                                                     ROLE     SCOPE    SERVER
         local/gopls                         go                                                                            primary  user     found: BASE/bin/gopls
-        builtin/pyright                     python                                                                        primary  builtin  not installed: langport install builtin/pyright
-        builtin/ruff                        python                                                                        linter   builtin  not installed: langport install builtin/ruff (needs python3, which is not here)
-        builtin/ty                          python                                                                        primary  builtin  not installed: langport install builtin/ty (needs python3, which is not here)
-        builtin/basedpyright                python                                                                        primary  builtin  not installed: langport install builtin/basedpyright
+        builtin/pyright                     python                                                                        primary  builtin  not installed; run `langport install builtin/pyright`
+        builtin/ruff                        python                                                                        linter   builtin  not installed; run `langport install builtin/ruff` (needs python3, which is not here)
+        builtin/ty                          python                                                                        primary  builtin  not installed; run `langport install builtin/ty` (needs python3, which is not here)
+        builtin/basedpyright                python                                                                        primary  builtin  not installed; run `langport install builtin/basedpyright`
         builtin/pyrefly                     python                                                                        primary  builtin  untrusted: this server executes code of the repository
-        builtin/zuban                       python                                                                        primary  builtin  not installed: langport install builtin/zuban (needs python3, which is not here)
-        builtin/typescript7                 typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed: langport install builtin/typescript7
-        builtin/typescript-language-server  typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed: langport install builtin/typescript-language-server
-        builtin/deno                        typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed: langport install builtin/deno (needs python3, which is not here)
-        builtin/biome                       javascript,javascriptreact,typescript,typescriptreact,json,jsonc,css,graphql  linter   builtin  not installed: langport install builtin/biome
+        builtin/zuban                       python                                                                        primary  builtin  not installed; run `langport install builtin/zuban` (needs python3, which is not here)
+        builtin/typescript7                 typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed; run `langport install builtin/typescript7`
+        builtin/typescript-language-server  typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed; run `langport install builtin/typescript-language-server`
+        builtin/deno                        typescript,typescriptreact,javascript,javascriptreact                         primary  builtin  not installed; run `langport install builtin/deno` (needs python3, which is not here)
+        builtin/biome                       javascript,javascriptreact,typescript,typescriptreact,json,jsonc,css,graphql  linter   builtin  not installed; run `langport install builtin/biome`
         builtin/oxlint                      javascript,javascriptreact,typescript,typescriptreact,vue,svelte,astro        linter   builtin  untrusted: this server executes code of the repository
         builtin/eslint                      javascript,javascriptreact,typescript,typescriptreact,vue,svelte,astro        linter   builtin  untrusted: this server executes code of the repository
-        builtin/svelte                      svelte                                                                        primary  builtin  not installed: langport install builtin/svelte
-        builtin/json                        json,jsonc                                                                    primary  builtin  not installed: langport install builtin/json
-        builtin/css                         css,scss,less                                                                 primary  builtin  not installed: langport install builtin/css
-        builtin/html                        html                                                                          primary  builtin  not installed: langport install builtin/html
-        builtin/yaml                        yaml                                                                          primary  builtin  not installed: langport install builtin/yaml
-        builtin/dockerfile                  dockerfile                                                                    primary  builtin  not installed: langport install builtin/dockerfile
-        builtin/compose                     dockercompose                                                                 primary  builtin  not installed: langport install builtin/compose
-        builtin/clangd                      c,cpp,objective-c,objective-cpp,cuda-cpp                                      primary  builtin  not installed: langport install builtin/clangd (needs python3, which is not here)
+        builtin/svelte                      svelte                                                                        primary  builtin  not installed; run `langport install builtin/svelte`
+        builtin/json                        json,jsonc                                                                    primary  builtin  not installed; run `langport install builtin/json`
+        builtin/css                         css,scss,less                                                                 primary  builtin  not installed; run `langport install builtin/css`
+        builtin/html                        html                                                                          primary  builtin  not installed; run `langport install builtin/html`
+        builtin/yaml                        yaml                                                                          primary  builtin  not installed; run `langport install builtin/yaml`
+        builtin/dockerfile                  dockerfile                                                                    primary  builtin  not installed; run `langport install builtin/dockerfile`
+        builtin/compose                     dockercompose                                                                 primary  builtin  not installed; run `langport install builtin/compose`
+        builtin/clangd                      c,cpp,objective-c,objective-cpp,cuda-cpp                                      primary  builtin  not installed; run `langport install builtin/clangd` (needs python3, which is not here)
         builtin/gopls                       go,go.mod,go.work,gotmpl                                                      primary  builtin  found: BASE/bin/gopls
-        builtin/rust-analyzer               rust                                                                          primary  builtin  not installed: rustup component add rust-analyzer
-        builtin/bash                        shellscript                                                                   primary  builtin  not installed: langport install builtin/bash (needs python3, which is not here)
-        builtin/fortls                      fortran                                                                       primary  builtin  not installed: langport install builtin/fortls (needs python3, which is not here)
-        builtin/tombi                       toml                                                                          primary  builtin  not installed: langport install builtin/tombi (needs python3, which is not here)
-        builtin/rumdl                       markdown                                                                      primary  builtin  not installed: langport install builtin/rumdl (needs python3, which is not here)
-        builtin/just                        just                                                                          primary  builtin  not installed: langport install builtin/just (needs python3, which is not here)
-        builtin/sqruff                      sql                                                                           primary  builtin  not installed: langport install builtin/sqruff (needs python3, which is not here)
+        builtin/rust-analyzer               rust                                                                          primary  builtin  not installed; its definition says: rustup component add rust-analyzer
+        builtin/bash                        shellscript                                                                   primary  builtin  not installed; run `langport install builtin/bash` (needs python3, which is not here)
+        builtin/fortls                      fortran                                                                       primary  builtin  not installed; run `langport install builtin/fortls` (needs python3, which is not here)
+        builtin/tombi                       toml                                                                          primary  builtin  not installed; run `langport install builtin/tombi` (needs python3, which is not here)
+        builtin/rumdl                       markdown                                                                      primary  builtin  not installed; run `langport install builtin/rumdl` (needs python3, which is not here)
+        builtin/just                        just                                                                          primary  builtin  not installed; run `langport install builtin/just` (needs python3, which is not here)
+        builtin/sqruff                      sql                                                                           primary  builtin  not installed; run `langport install builtin/sqruff` (needs python3, which is not here)
     "#]]
     .assert_eq(&text.replace(temp.path().to_str().unwrap(), "BASE"));
 }
@@ -79,9 +79,10 @@ fn one_language_as_json() {
         {
           "definitions": [
             {
+              "advice": "see go.dev",
               "description": "",
               "group": null,
-              "install": "see go.dev",
+              "install": null,
               "languages": [
                 "go"
               ],
@@ -94,6 +95,7 @@ fn one_language_as_json() {
               "state": "found"
             },
             {
+              "advice": null,
               "description": "Language server for Go",
               "group": null,
               "install": "langport install builtin/gopls",

@@ -74,7 +74,7 @@ fn what_is_installed_against_what_is_asked_for() {
         local/c     npm c@1    its program is gone
         old/e       npm e@1    no definition installs this any more
 
-        To bring these up to date: langport install local/a local/c
+        To bring these up to date, run `langport install local/a local/c`
 
         Not looked up:
           newer versions than the definitions ask for: no registry was asked (a newer langport brings newer definitions)

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     cli::{out, project::survey::Language},
+    config::count,
     render,
     tools::{
         ToolId,
@@ -54,11 +55,8 @@ impl Lines<'_> {
                 break;
             }
         }
-        let files = match (all.len(), language.count) {
-            (1, 1) => "1 file".to_owned(),
-            (asked, count) if asked == count => format!("{count} files"),
-            (asked, count) => format!("{asked} of {count} files"),
-        };
+        let there = count(language.count, "file", "files");
+        let files = if all.len() == language.count { there } else { format!("{} of {there}", all.len()) };
         let clean = |made: &Made| {
             made.answer.as_ref().is_ok_and(|outcome| outcome.verdict == Verdict::Fresh && outcome.page.total == 0)
         };

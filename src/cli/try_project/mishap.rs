@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     cli::{out, progress::Progress, project::survey::Language},
+    config::count,
     sys::files,
     tools::{
         ToolId,
@@ -50,7 +51,10 @@ pub(super) async fn make_and_mend(
     progress.clear();
     let copy = copied?;
     let left_out = if copy.left_out > 0 { format!(", {} left out", copy.left_out) } else { String::new() };
-    out::print(&format!("\nIn a copy ({} files{left_out}), which is removed at the end:\n", copy.files))?;
+    out::print(&format!(
+        "\nIn a copy ({}{left_out}), which is removed at the end:\n",
+        count(copy.files, "file", "files")
+    ))?;
     let agent = Agent::new(copy.root(), end)?;
     let done = agent.until(stop, in_copy(&agent, &copy, &shown(root, file), line, tally)).await;
     agent.leave().await;

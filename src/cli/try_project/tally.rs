@@ -3,7 +3,7 @@
 use std::io;
 
 use super::agent::{Made, Went};
-use crate::cli::out;
+use crate::{cli::out, config::count};
 
 /// What a tour has seen so far.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Tally {
             out::print("\nNot shown, for want of a server:\n")?;
             self.absent.iter().try_for_each(|what| out::print(&format!("  {what}\n")))?;
         }
-        let steps = if self.steps == 1 { "1 call".to_owned() } else { format!("{} calls", self.steps) };
+        let steps = count(self.steps, "call", "calls");
         if self.wrong.is_empty() {
             let how = match (self.answered, self.absent.len()) {
                 (0, 1..) => "nothing was answered",

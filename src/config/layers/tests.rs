@@ -53,7 +53,7 @@ fn later_layers_win_and_tables_keep_the_rest() {
         bind: Some(vec!["pyright".to_owned()]),
         ..Flags::default()
     };
-    let Loaded { settings, problems } = machine.load(&env, &flags).unwrap();
+    let Loaded { settings, problems, .. } = machine.load(&env, &flags).unwrap();
     assert_eq!(problems, []);
     assert_eq!((settings.instances, settings.max_chars, settings.watch_events), (4, 5000, false));
     assert_eq!(settings.permission, Permission::WorkspaceWrite);
@@ -76,8 +76,8 @@ fn a_wrong_layer_of_the_users_is_named_and_left_out() {
     file(
         "max_chars = 99999",
         &expect![[r#"
-        BASE/config/config.toml:1: `max_chars` 99999 is not within 200 and 40000 (until this is mended the file is left out and nothing is written)
-    "#]],
+            BASE/config/config.toml:1: `max_chars` is 99999, and has to be within 200 and 40000 (until this is mended the file is left out and nothing is written)
+        "#]],
     );
     file(
         "max_chars = \"many\"",
@@ -106,8 +106,8 @@ fn a_wrong_layer_of_the_users_is_named_and_left_out() {
     let settings = file(
         "instances = 3\n[filetypes]\n\"[\" = \"c\"",
         &expect![[r#"
-        BASE/config/config.toml:2: `filetypes` error parsing glob '[': unclosed character class; missing ']' (until this is mended the file is left out and nothing is written)
-    "#]],
+            BASE/config/config.toml:3: `filetypes` has `[`, which is no glob: unclosed character class; missing ']' (until this is mended the file is left out and nothing is written)
+        "#]],
     );
     assert_eq!(settings, Settings { permission: Permission::ReadOnly, ..Settings::default() });
 }
@@ -127,11 +127,11 @@ fn a_wrong_variable_costs_only_itself() {
     let settings = machine.check(
         &env,
         &expect![[r#"
-        LANGPORT_MAX_CHAR: is not a setting: did you mean `LANGPORT_MAX_CHARS`?
-        LANGPORT_MAX_CHARS: `max_chars` 1 is not within 200 and 40000
-        LANGPORT_OUTPUT: `output` cannot be `xml`: it can be text, structured, both
-        LANGPORT_PERMISSION: `permission` cannot be `readonly`: did you mean `read-only`?
-    "#]],
+            LANGPORT_MAX_CHAR: is not a setting: did you mean `LANGPORT_MAX_CHARS`?
+            LANGPORT_MAX_CHARS: `max_chars` is 1, and has to be within 200 and 40000
+            LANGPORT_OUTPUT: `output` cannot be `xml`: it can be text, structured, both
+            LANGPORT_PERMISSION: `permission` cannot be `readonly`: did you mean `read-only`?
+        "#]],
     );
     assert_eq!((settings.instances, settings.max_chars, settings.max_wait_ms), (3, 8000, 5000));
     assert_eq!(settings.permission, Permission::ReadOnly);
@@ -145,4 +145,42 @@ fn managed_configuration_takes_the_place_of_the_users_and_is_never_ignored() {
     assert_eq!((settings.instances, settings.max_chars, settings.permission), (16, 900, Permission::ReadOnly));
 
     assert!(Machine::new(None, Some("permision = \"read-only\"")).load(&[], &Flags::default()).is_err());
+}
+
+#[test]
+fn where_a_setting_was_set_is_known() {
+    let machine =
+        Machine::new(Some("max_chars = 900\nbind = [\n  \"ty\",\n  'nope',\n]\n[filetypes]\n\".inc\" = \"phq\""), None);
+    let flags = Flags { languages: Some(vec!["x".to_owned()]), ..Flags::default() };
+    let Loaded { origins, .. } = machine.load(&[("LANGPORT_WITHHELD", "a,b")], &flags).unwrap();
+    let check = |key: &str, value: &str, expected: Expect| {
+        let told = origins.wrong(key, value, "is so".to_owned()).to_string();
+        let told = told.replace(machine.0.path().to_str().unwrap(), "BASE");
+        expected.assert_eq(&format!("{told} {}", origins.is_binding(key)));
+    };
+    check("bind", "nope", expect!["BASE/config/config.toml:4: `bind` is so false"]);
+    check("bind", "ty", expect!["BASE/config/config.toml:3: `bind` is so false"]);
+    check("bind", "other", expect!["BASE/config/config.toml:2: `bind` is so false"]);
+    check("filetypes", ".inc", expect!["BASE/config/config.toml:7: `filetypes` is so false"]);
+    check("withheld", "b", expect!["LANGPORT_WITHHELD: is so false"]);
+    check("languages", "x", expect!["--languages: is so true"]);
+    check("documents", "1", expect!["settings: is so false"]);
+}
+
+#[test]
+fn the_mistake_that_forbids_to_write_is_known() {
+    let forbidden = |text: &str, env: &[(&str, &str)], flags: &Flags| {
+        let loaded = Machine::new(Some(text), None).load(env, flags).unwrap();
+        loaded.forbidden.map(|told| told.rsplit_once("config.toml").map_or(told.clone(), |(_, told)| told.to_owned()))
+    };
+    let (none, faulty) = (Flags::default(), "max_char = 1");
+    let told = forbidden(faulty, &[], &none);
+    assert_eq!(told.as_deref(), Some(":1: `max_char` is not a setting: did you mean `max_chars`?"));
+    let variable = forbidden("", &[("LANGPORT_PERMISSION", "readonly")], &none);
+    assert!(variable.is_some_and(|told| told.starts_with("LANGPORT_PERMISSION: ")));
+    let flags = |permission| Flags { permission: Some(permission), ..Flags::default() };
+    // A flag does not know better than the file what that forbids.
+    assert!(forbidden(faulty, &[], &flags(Permission::WorkspaceWrite)).is_some());
+    assert_eq!(forbidden(faulty, &[], &flags(Permission::ReadOnly)), None);
+    assert_eq!(forbidden("permission = \"read-only\"", &[], &none), None);
 }

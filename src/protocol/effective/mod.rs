@@ -49,6 +49,21 @@ pub struct ServerInfo {
     pub version: Option<String>,
 }
 
+impl ServerInfo {
+    /// Its version, where that is one for people: gopls puts a whole object there.
+    pub fn plain_version(&self) -> Option<&str> {
+        self.version.as_deref().map(str::trim).filter(|version| !version.is_empty() && !version.starts_with('{'))
+    }
+
+    /// Name and version, each once: clangd's version begins with its name.
+    pub fn shown(&self) -> String {
+        let name = self.name.trim();
+        let Some(version) = self.plain_version() else { return name.to_owned() };
+        let begins = version.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        if begins { version.to_owned() } else { format!("{name} {version}").trim_start().to_owned() }
+    }
+}
+
 /// The static capabilities with the dynamic ones on top.
 #[derive(Debug, Clone, Default)]
 pub struct Effective {

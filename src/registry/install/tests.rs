@@ -125,7 +125,7 @@ fn what_is_missing_is_named() {
     let error = prepare(&entry("pip = \"srv==1\""), &machine.around).unwrap_err().to_string();
     assert!(error.starts_with("installing a/srv takes pip: no program `python3` in "), "{error}");
     let error = prepare(&entry("hint = \"see srv.dev\""), &machine.around).unwrap_err().to_string();
-    assert_eq!(error, "langport cannot install a/srv: see srv.dev");
+    assert_eq!(error, "a/srv is not one that langport installs; its definition says: see srv.dev");
 }
 
 #[test]

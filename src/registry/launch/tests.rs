@@ -74,10 +74,10 @@ fn a_bare_command_is_never_found_in_the_workspace() {
     machine.program("repo/api/node_modules/.bin/srv");
     let entry = entry(Scope::User, "[install]\nnpm = \"srv@1\"");
     let error = machine.resolve(&entry).unwrap_err();
-    let LaunchError::NotInstalled { command, searched, install } = &error else { panic!("{error}") };
+    let LaunchError::NotInstalled { command, searched, getting } = &error else { panic!("{error}") };
     assert_eq!(command, "srv");
     assert!(searched.contains("inside the workspace"), "{searched}");
-    assert_eq!(install.as_deref(), Some("langport install a/srv"));
+    assert_eq!(getting.as_ref().and_then(Getting::command), Some("langport install a/srv"));
 
     let outside = machine.program("bin/srv");
     let launch = machine.resolve(&entry).unwrap();
@@ -130,7 +130,7 @@ fn what_would_execute_the_repository_does_not_run() {
         npm = "srv@1"
         "#,
     );
-    assert!(matches!(machine.resolve(&ours), Err(LaunchError::NotInstalled { install: Some(_), .. })));
+    assert!(matches!(machine.resolve(&ours), Err(LaunchError::NotInstalled { getting: Some(_), .. })));
     let home = machine.around.dirs.data.join("servers/a/srv");
     machine.program("data/servers/a/srv/3/node_modules/.bin/srv");
     fs::write(home.join("current.json"), r#"{"folder":3,"manager":"npm","pin":"npm srv@1"}"#).unwrap();

@@ -20,6 +20,7 @@ use super::{
     words::{Counts, summary},
 };
 use crate::{
+    config::count,
     protocol::types::Severity,
     runtime::ground::Seen,
     tools::{
@@ -239,7 +240,12 @@ impl<'a> Answering<'a> {
                 None => by_server.push((&part.server, vec![part])),
             }
         }
-        let servers: Vec<ServerVerdict> = by_server.iter().map(|(name, parts)| merged(name, parts)).collect();
+        let mut servers: Vec<ServerVerdict> = by_server.iter().map(|(name, parts)| merged(name, parts)).collect();
+        // Why one is missing is said below the first line, once.
+        let missing = |name: &str| sweep.checked.iter().flat_map(|one| &one.missing).any(|(own, _)| own == name);
+        for server in servers.iter_mut().filter(|server| server.verdict.is_failure() && missing(&server.server)) {
+            server.reason = None;
+        }
         // A file's own verdict is "partial" where one of its servers has not answered.
         let verdict = match sweep.checked.is_empty() {
             true => Verdict::Fresh,
@@ -367,7 +373,11 @@ fn merged(name: &str, parts: &[&ServerVerdict]) -> ServerVerdict {
     let fresh = parts.iter().filter(|part| part.verdict == Verdict::Fresh).count();
     let first = parts.first().and_then(|part| part.reason.clone());
     let alike = parts.iter().all(|part| part.reason == first);
-    let reason = if alike || fresh == parts.len() { first } else { Some(format!("{fresh} of {} files", parts.len())) };
+    let reason = if alike || fresh == parts.len() {
+        first
+    } else {
+        Some(format!("{fresh} of {}", count(parts.len(), "file", "files")))
+    };
     ServerVerdict { server: name.to_owned(), verdict, reason }
 }
 

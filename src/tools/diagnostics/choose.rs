@@ -102,7 +102,8 @@ impl<'a> Chooser<'a> {
         });
         let unreadable = self.unreadable.iter().take(5).map(|(file, why)| format!("not looked at: {file}: {why}"));
         let more = self.unreadable.len().saturating_sub(5);
-        let more = (more > 0).then(|| format!("not looked at: {} more of that kind", count(more, "file", "files")));
+        let more =
+            (more > 0).then(|| format!("not looked at: {} of that kind", count(more, "more file", "more files")));
         unserved.chain(unreadable).chain(more).collect()
     }
 

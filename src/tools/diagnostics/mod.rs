@@ -31,7 +31,7 @@ use super::{
     ask::Ask,
     outcome::{Failure, Outcome},
 };
-use crate::{protocol::types::Severity, runtime::ground::Seen, sys::files::now_ns};
+use crate::{config::count, protocol::types::Severity, runtime::ground::Seen, sys::files::now_ns};
 
 pub(super) use memory::Memory;
 
@@ -154,7 +154,8 @@ impl Ask<'_> {
             notes.push(format!("gone: {}{more}", named.join(", ")));
         }
         if untouched > 0 {
-            notes.push(format!("not asked again: {untouched} more files that may depend on what has changed"));
+            let files = count(untouched, "more file", "more files");
+            notes.push(format!("not asked again: {files} that may depend on what has changed"));
         }
         notes.extend(chooser.notes());
         let mut answering = Answering::new(self, request, asked, moment, basis, phrase);

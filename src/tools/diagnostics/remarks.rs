@@ -1,13 +1,15 @@
 //! Remarks below an answer's first line: who is missing, which files are worth less than the rest, how problems were
 //! compared, and what is not listed.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::sweep::Sweep;
 use crate::tools::{kinds::count, outcome::Verdict, problems::note};
 
 /// Names of files in one remark.
 const NAMED: usize = 8;
+/// Reasons that are told with their files.
+const GROUPS: usize = 8;
 
 /// How files were compared.
 #[derive(Default)]
@@ -44,17 +46,31 @@ pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
     if !several || sweep.checked.len() < 2 {
         return;
     }
-    let mut by_verdict: BTreeMap<(Verdict, String), Vec<&str>> = BTreeMap::new();
+    // Worst first; reasons that differ in their numbers alone (how long it took) are one reason.
+    let mut groups: BTreeMap<(Reverse<Verdict>, String), (String, Vec<&str>)> = BTreeMap::new();
     for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
         let worst = one.parts.iter().max_by_key(|part| part.verdict);
-        let reason = worst.and_then(|part| Some(format!(" ({}: {})", part.server, part.reason.as_ref()?)));
-        by_verdict.entry((one.verdict, reason.unwrap_or_default())).or_default().push(&one.shown);
+        // What a server lacks has been said above, once.
+        let told = |name: &str| one.missing.iter().any(|(missing, _)| missing == name);
+        let reason = worst.map(|part| match part.reason.as_ref().filter(|_| !told(&part.server)) {
+            Some(reason) => format!(" ({}: {reason})", part.server),
+            None => format!(" ({})", part.server),
+        });
+        let reason = reason.unwrap_or_default();
+        let alike = reason.split(|c: char| c.is_ascii_digit() || c == '.').filter(|part| !part.is_empty());
+        let key = (Reverse(one.verdict), alike.collect::<String>());
+        groups.entry(key).or_insert_with(|| (reason, Vec::new())).1.push(&one.shown);
     }
+    let beyond: usize = groups.values().skip(GROUPS).map(|(_, files)| files.len()).sum();
     notes.extend(
-        by_verdict
+        groups
             .into_iter()
-            .map(|((verdict, reason), files)| format!("{}{reason}: {}", verdict.word(), named(&files))),
+            .take(GROUPS)
+            .map(|((Reverse(verdict), _), (reason, files))| format!("{}{reason}: {}", verdict.word(), named(&files))),
     );
+    if beyond > 0 {
+        notes.push(format!("for other reasons not fresh: {}", count(beyond, "file", "files")));
+    }
 }
 
 /// How problems were compared, and what is not listed.

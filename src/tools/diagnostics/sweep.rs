@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::Moment;
 use crate::{
+    config::count,
     protocol::types::Severity,
     registry::Entry,
     runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
@@ -125,7 +126,7 @@ impl Ask<'_> {
                 let text = surveys.text_of(&heard, &file.path);
                 sweep.checked.push(self.checked(file, heard.into_iter().map(|(_, one)| one).collect(), text));
             }
-            self.progress.say(&format!("{} of {total} files", sweep.checked.len()));
+            self.progress.say(&format!("{} of {}", sweep.checked.len(), count(total, "file", "files")));
         }
         sweep.unreached = targets.count();
         // What has changed meanwhile is looked at next.

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use crate::config::count;
 use crate::sys::files::{self, Inode};
 use crate::workspace::roots::Roots;
 use log::Log;
@@ -118,13 +119,17 @@ impl State {
     }
 }
 
+fn counted(folders: usize) -> String {
+    count(folders, "folder", "folders")
+}
+
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            State::SettingUp { folders } => write!(f, "setting up ({folders} folders so far)"),
-            State::Watching { folders } => write!(f, "watching {folders} folders"),
+            State::SettingUp { folders } => write!(f, "setting up the watch ({} so far)", counted(*folders)),
+            State::Watching { folders } => write!(f, "watching {}", counted(*folders)),
             State::Exhausted { folders, why } => {
-                write!(f, "watching only {folders} folders: {why}; files are compared on each call")
+                write!(f, "watching only {}: {why}; files are compared on each call", counted(*folders))
             }
             State::NoEvents { why } => write!(f, "not watching: {why}; files are compared on each call"),
         }

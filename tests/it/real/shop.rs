@@ -153,7 +153,7 @@ fn status(lp: &Langport, server: &str) {
     answer.verdict_is("fresh").contains(" definitions, 1 running").contains(&format!("builtin/{server}  running"));
     for other in ["pyright", "ty", "ruff"].iter().filter(|&&other| other != server) {
         // Not started, or not installed yet.
-        answer.contains(&format!("builtin/{other}  not "));
+        answer.contains(other).lacks(&format!("builtin/{other} "));
     }
     lp.tool("status", &json!({"file_path": CART}))
         .contains("shop/cart.py: language python")

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::{Engine, Folder};
+use crate::config::count;
 use crate::workspace::watch::Kind;
 use crate::workspace::watch::facts::changed;
 use crate::workspace::watch::names::Names;
@@ -159,7 +160,7 @@ impl Engine {
         }
         if known.is_none() && self.folders.len() >= self.max_folders {
             let max = self.max_folders;
-            self.limit.get_or_insert_with(|| format!("there are more than {max} folders"));
+            self.limit.get_or_insert_with(|| format!("there are more than {}", count(max, "folder", "folders")));
             self.sweep(folder, visit);
             return None;
         }

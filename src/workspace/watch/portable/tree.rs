@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use crate::config::count;
 use crate::sys::files;
 use crate::workspace::watch::facts::{REPORTED, changed};
 use crate::workspace::watch::log::Log;
@@ -210,7 +211,7 @@ impl Tree {
         let known = self.knows(folder);
         if !known && self.folders.len() >= self.max_folders {
             let max = self.max_folders;
-            self.limit.get_or_insert_with(|| format!("there are more than {max} folders"));
+            self.limit.get_or_insert_with(|| format!("there are more than {}", count(max, "folder", "folders")));
             return Vec::new();
         }
         // Also where it is watched: it may be another folder of that name.
