@@ -65,7 +65,7 @@ struct Flight {
     crossed: bool,
     /// Lists that have come since something else changed.
     since: u32,
-    told: Option<Sent>,
+    told: Option<Instant>,
 }
 
 /// Nothing is on its way for longer than this.
@@ -93,10 +93,7 @@ impl Store {
         self.versions |= list.version.is_some();
         if let Some(flight) = self.flights.get_mut(path) {
             flight.come = flight.come.saturating_add(1);
-            // One of an older text says nothing about what has changed beside this one.
-            if list.version.is_none_or(|version| flight.told.is_none_or(|told| version >= told.version)) {
-                flight.since = flight.since.saturating_add(1);
-            }
+            flight.since = flight.since.saturating_add(1);
         }
         if let Some(version) = list.version
             && self.pushed.get(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
@@ -121,17 +118,17 @@ impl Store {
     }
 
     /// A new text of a file is about to be told.
-    pub fn tell(&mut self, path: &Path, sent: Sent) {
+    pub fn tell(&mut self, path: &Path, now: Instant) {
         let flight = self.flights.entry(path.to_owned()).or_default();
-        let recent = flight.told.is_some_and(|told| sent.at.saturating_duration_since(told.at) < FLIGHT);
+        let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
         let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
-        *flight = Flight { owed: before, told: Some(sent), ..Flight::default() };
+        *flight = Flight { owed: before, told: Some(now), ..Flight::default() };
     }
 
     /// Files were told of, perhaps others than those whose lists are awaited. Where that took several messages, a list
     /// may come between them.
     pub fn changed_elsewhere(&mut self, now: Instant, in_steps: bool) {
-        for flight in self.flights.values_mut().filter(|flight| flight.told.is_none_or(|told| told.at != now)) {
+        for flight in self.flights.values_mut().filter(|flight| flight.told != Some(now)) {
             flight.crossed = in_steps || flight.come <= flight.owed;
             flight.since = 0;
         }
@@ -327,9 +324,9 @@ mod tests {
         let ms = |n| t + Duration::from_millis(n);
         let mut store = Store::default();
         let path = Path::new("/w/a.py");
+        store.tell(path, t);
+        store.tell(path, ms(10));
         let told = Sent { version: 2, at: ms(10) };
-        store.tell(path, Sent { version: 1, at: t });
-        store.tell(path, told);
         store.push(path, list(&["of the first text, or of the second?"], None, ms(20)), Some(told));
         assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
         store.push(path, list(&["of the second"], None, ms(30)), Some(told));
@@ -357,9 +354,8 @@ mod tests {
         let mut store = Store::default();
         let path = Path::new("/w/b.py");
         let told = Sent { version: 2, at: t };
-        store.tell(path, told);
+        store.tell(path, t);
         store.changed_elsewhere(ms(10), false);
-        store.push(path, list(&["of an older text"], Some(1), ms(15)), Some(told));
         store.push(path, list(&[], Some(2), ms(20)), Some(told));
         assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
         store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
@@ -370,7 +366,7 @@ mod tests {
     fn lists_of_files_that_nobody_has_open_make_room_first() {
         let (mut store, now) = (Store::default(), Instant::now());
         let open = Path::new("/w/open.py");
-        store.tell(open, Sent { version: 1, at: now });
+        store.tell(open, now);
         store.push(open, list(&["a"], Some(1), now), None);
         for number in 0..2 * FILES {
             store.push(Path::new(&format!("/w/{number}.py")), list(&["b"], None, now + Duration::from_millis(1)), None);
