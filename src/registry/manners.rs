@@ -134,7 +134,7 @@ pub struct ServerCommand {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DiagnosticMode {
-    /// Pull where the server offers it at that moment, else push.
+    /// Pull where the server offers it at that moment, else push; what it pushes of a file that was pulled is merged.
     #[default]
     Both,
     Pull,

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
 use serde_json::{Value, json};
 use tokio::{
     sync::watch,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use crate::protocol::{
@@ -303,12 +303,14 @@ impl Session {
         method: &str,
         params: &Value,
     ) -> Result<Response, Shortfall> {
-        let allowed = question.left().min(self.limits.request_timeout);
+        let (begun, allowed) = (Instant::now(), question.left().min(self.limits.request_timeout));
         let pending = self.request(method, params, allowed).map_err(|error| self.why(question, error))?;
         let response = pending.await.map_err(|error| self.why(question, error))?;
         // What the server told before it answered is known by then: its answer takes a shorter way than what it tells.
-        self.wire.caught_up(response.order).await;
-        Ok(response)
+        match timeout(question.left(), self.wire.caught_up(response.order)).await {
+            Ok(()) => Ok(response),
+            Err(_) => Err(Shortfall::Unanswered { after: begun.elapsed() }),
+        }
     }
 
     fn why(&self, question: &Question, error: RequestError) -> Shortfall {

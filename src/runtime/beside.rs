@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::protocol::types::Diagnostic;
+use crate::{protocol::types::Diagnostic, registry::DiagnosticMode};
 
 use super::{
     heard::Record,
@@ -48,7 +48,8 @@ impl Session {
 
     /// Whether what is pushed of a file counts at all, where it was pulled.
     pub(super) fn counts_beside(&self, pulled: bool) -> bool {
-        !(pulled && self.entry.def.diagnostics.pull_complete)
+        let definition = &self.entry.def.diagnostics;
+        !(pulled && (definition.pull_complete || definition.mode == DiagnosticMode::Pull))
     }
 
     /// How long it has to be quiet after a pushed list.

@@ -67,7 +67,7 @@ struct Flight {
     crossed: bool,
     /// Lists that have come since something else changed.
     since: u32,
-    told: Option<Sent>,
+    told: Option<Instant>,
 }
 
 /// Nothing is on its way for longer than this.
@@ -98,10 +98,7 @@ impl Store {
         self.versions |= list.version.is_some();
         if let Some(flight) = self.flights.get_mut(path) {
             flight.come = flight.come.saturating_add(1);
-            // One of an older text says nothing about what has changed beside this one.
-            if list.version.is_none_or(|version| flight.told.is_none_or(|told| version >= told.version)) {
-                flight.since = flight.since.saturating_add(1);
-            }
+            flight.since = flight.since.saturating_add(1);
         }
         if let Some(version) = list.version
             && self.pushed(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
@@ -135,17 +132,17 @@ impl Store {
     }
 
     /// A new text of a file is about to be told.
-    pub fn tell(&mut self, path: &Path, sent: Sent) {
+    pub fn tell(&mut self, path: &Path, now: Instant) {
         let flight = self.flights.entry(path.to_owned()).or_default();
-        let recent = flight.told.is_some_and(|told| sent.at.saturating_duration_since(told.at) < FLIGHT);
+        let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
         let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
-        *flight = Flight { owed: before, told: Some(sent), ..Flight::default() };
+        *flight = Flight { owed: before, told: Some(now), ..Flight::default() };
     }
 
     /// Files were told of, perhaps others than those whose lists are awaited. Where that took several messages, a list
     /// may come between them.
     pub fn changed_elsewhere(&mut self, now: Instant, in_steps: bool) {
-        for flight in self.flights.values_mut().filter(|flight| flight.told.is_none_or(|told| told.at != now)) {
+        for flight in self.flights.values_mut().filter(|flight| flight.told != Some(now)) {
             flight.crossed = in_steps || flight.come <= flight.owed;
             flight.since = 0;
         }

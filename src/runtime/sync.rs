@@ -187,7 +187,7 @@ impl Session {
         let mut record = self.heard.record();
         if let Some(sent) = desk.documents.told(path) {
             record.sent.insert(path.to_owned(), sent);
-            record.store.tell(path, sent);
+            record.store.tell(path, now);
         }
         if nudge == Nudge::Reopen {
             record.opened.insert(path.to_owned());

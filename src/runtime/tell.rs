@@ -39,7 +39,7 @@ impl Session {
                 Notice::Open { path, .. } | Notice::Change { path, .. } => {
                     if let Some(sent) = documents.told(path) {
                         record.sent.insert(path.clone(), sent);
-                        record.store.tell(path, sent);
+                        record.store.tell(path, sent.at);
                     }
                     if matches!(notice, Notice::Open { .. }) {
                         record.opened.insert(path.clone());

@@ -37,10 +37,12 @@ fn pulled(acts: impl Into<Vec<Act>>) -> Script {
 fn dia_01_what_is_pushed_between_two_changes_is_no_part_of_what_was_pulled() {
     let ws = Workspace::new(CLEAN);
     let script = pulled([publish(&["undefined: x"]), clean()]);
-    let definition = Definition::new("fake", script).table("[diagnostics]\npull_complete = true");
-    let lp = Langport::builder(&ws).server(definition).start();
-    for _ in 0..3 {
-        lp.diagnostics("a.py").says("fresh · fake · no problems");
+    for key in ["pull_complete = true", "mode = \"pull\""] {
+        let definition = Definition::new("fake", script.clone()).table(&format!("[diagnostics]\n{key}"));
+        let lp = Langport::builder(&ws).server(definition).start();
+        for _ in 0..3 {
+            lp.diagnostics("a.py").says("fresh · fake · no problems");
+        }
     }
 }
 

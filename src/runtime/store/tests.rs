@@ -67,9 +67,9 @@ fn a_list_without_version_that_was_on_its_way_never_counts_alone() {
     let ms = |n| t + Duration::from_millis(n);
     let mut store = Store::default();
     let path = Path::new("/w/a.py");
+    store.tell(path, t);
+    store.tell(path, ms(10));
     let told = Sent { version: 2, at: ms(10) };
-    store.tell(path, Sent { version: 1, at: t });
-    store.tell(path, told);
     store.push(path, list(&["of the first text, or of the second?"], None, ms(20)), Some(told));
     assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
     store.push(path, list(&["of the second"], None, ms(30)), Some(told));
@@ -97,9 +97,8 @@ fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
     let mut store = Store::default();
     let path = Path::new("/w/b.py");
     let told = Sent { version: 2, at: t };
-    store.tell(path, told);
+    store.tell(path, t);
     store.changed_elsewhere(ms(10), false);
-    store.push(path, list(&["of an older text"], Some(1), ms(15)), Some(told));
     store.push(path, list(&[], Some(2), ms(20)), Some(told));
     assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
     store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
@@ -110,7 +109,7 @@ fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
 fn lists_of_files_that_nobody_has_open_make_room_first() {
     let (mut store, now) = (Store::default(), Instant::now());
     let open = Path::new("/w/open.py");
-    store.tell(open, Sent { version: 1, at: now });
+    store.tell(open, now);
     store.push(open, list(&["a"], Some(1), now), None);
     for number in 0..2 * FILES {
         store.push(Path::new(&format!("/w/{number}.py")), list(&["b"], None, now + Duration::from_millis(1)), None);
