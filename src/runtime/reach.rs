@@ -35,6 +35,8 @@ const LONGEST: Duration = Duration::from_secs(5);
 pub(super) const ROUNDS: usize = 5;
 /// Words of one question.
 const WORDS: usize = 40;
+/// Files that are looked at for how a thing is declared.
+const DECLARING: usize = 64;
 
 /// What a session keeps for this.
 #[derive(Debug, Default)]
@@ -49,8 +51,6 @@ pub(super) struct Reached<'a> {
     /// Words that were looked for; the first is the asked one. None where any file may hold a use.
     pub words: Vec<String>,
     pub any: bool,
-    /// The server may have missed uses in what it was told of.
-    pub overlooked: bool,
     /// The list of the asked file's project.
     own: Option<PathBuf>,
     /// Files of no list that were opened.
@@ -72,7 +72,6 @@ struct Asked {
     word: Option<String>,
     /// Uses may do without it.
     nameless: bool,
-    overlooked: bool,
 }
 
 /// The files that have a word, as a session's project and others have them.
@@ -104,19 +103,19 @@ impl Session {
     pub(super) async fn reach(&self, ground: &Ground, question: &Question) -> Result<Option<Reached<'_>>, Shortfall> {
         let Some(file) = question.file.as_deref().filter(|_| question.query.wants_every_use()) else { return Ok(None) };
         let reach = &self.entry.def.reach;
-        if reach.knows == Knows::Project || reach.local.contains(&question.query.capability()) {
+        let is_trusted = reach.knows == Knows::Project && reach.overlooks.is_none();
+        if is_trusted || reach.local.contains(&question.query.capability()) {
             return Ok(None);
         }
         let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
         self.caught_up_with_disk(ground, question).await;
-        let Asked { word, nameless, overlooked } = match &question.query {
+        let Asked { word, nameless } = match &question.query {
             Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
         let own = (reach.knows == Knows::Open).then(|| self.list_of(ground, file)).flatten();
         let mut reached = Reached {
             any: nameless || word.is_none(),
-            overlooked,
             words: Vec::new(),
             own,
             opened: BTreeSet::new(),
@@ -126,7 +125,12 @@ impl Session {
             pins: Vec::new(),
             _turn: turn,
         };
-        self.look_for(ground, question, &mut reached, word.into_iter().collect()).await?;
+        let words = word.into_iter().collect();
+        if reach.knows == Knows::Project {
+            reached.words = words;
+        } else {
+            self.look_for(ground, question, &mut reached, words).await?;
+        }
         Ok(Some(reached))
     }
 
@@ -256,7 +260,7 @@ impl Session {
         self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path)
     }
 
-    /// The word at a place, and what the definition says of the lines that have it.
+    /// The word at a place, and whether uses may do without it.
     fn asked_word(&self, ground: &Ground, file: &Path, at: Point) -> Result<Asked, Shortfall> {
         let reach = &self.entry.def.reach;
         let snapshot = ground.read(file).map_err(|error| Shortfall::File(error.to_string()))?;
@@ -264,13 +268,17 @@ impl Session {
         let column = usize::try_from(at.column).unwrap_or(usize::MAX);
         let line = lines.line(at.line).unwrap_or_default();
         let Some(word) = words::word_at(line, column, &reach.letters) else { return Ok(Asked::default()) };
-        let is_said = |pattern: &Option<String>| {
-            let pattern = pattern.as_deref().and_then(|pattern| regex::Regex::new(pattern).ok());
-            pattern
-                .is_some_and(|pattern| lines.text().lines().any(|line| line.contains(word) && pattern.is_match(line)))
+        let nameless = reach.nameless.as_deref().is_some_and(|pattern| is_said(lines.text(), word, pattern));
+        Ok(Asked { word: Some(word.to_owned()), nameless })
+    }
+
+    /// Whether the definition says that the server misses uses of what these files declare so.
+    pub(super) fn is_overlooked(&self, ground: &Ground, reached: &Reached<'_>, files: &BTreeSet<PathBuf>) -> bool {
+        let Some((pattern, word)) = self.entry.def.reach.overlooks.as_deref().zip(reached.words.first()) else {
+            return false;
         };
-        let (nameless, overlooked) = (is_said(&reach.nameless), is_said(&reach.overlooks));
-        Ok(Asked { word: Some(word.to_owned()), nameless, overlooked })
+        let texts = files.iter().take(DECLARING).filter_map(|file| ground.read(file).ok());
+        texts.into_iter().any(|snapshot| is_said(&snapshot.text, word, pattern))
     }
 
     /// What was found, by the names by which it is used in turn.
@@ -317,6 +325,12 @@ impl Reached<'_> {
     pub(super) fn is_across(&self) -> bool {
         !self.others.is_empty() || self.own.is_some() && !self.opened.is_empty()
     }
+}
+
+/// Whether a pattern matches one of the lines that have a word.
+fn is_said(text: &str, word: &str, pattern: &str) -> bool {
+    let pattern = regex::Regex::new(pattern).ok();
+    pattern.is_some_and(|pattern| text.lines().any(|line| line.contains(word) && pattern.is_match(line)))
 }
 
 /// The word by which others refer to a file or folder.
