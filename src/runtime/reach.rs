@@ -75,7 +75,10 @@ struct Asked {
 }
 
 /// The files that have a word, as a session's project and others have them.
+#[derive(Default)]
 struct Sorted {
+    /// The list that has the asked file.
+    own: Option<PathBuf>,
     loose: Vec<PathBuf>,
     others: Vec<(PathBuf, PathBuf)>,
     /// Files that the server is not for.
@@ -113,11 +116,10 @@ impl Session {
             Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
-        let own = (reach.knows == Knows::Open).then(|| self.list_of(ground, file)).flatten();
         let mut reached = Reached {
             any: nameless || word.is_none(),
             words: Vec::new(),
-            own,
+            own: None,
             opened: BTreeSet::new(),
             others: BTreeMap::new(),
             unseen: BTreeSet::new(),
@@ -166,7 +168,8 @@ impl Session {
         if words.is_empty() && !reached.any {
             return Ok(());
         }
-        let Sorted { loose, others, foreign, cut } = self.search(ground, question, reached, &words).await;
+        let Sorted { own, loose, others, foreign, cut } = self.search(ground, question, reached, &words).await;
+        reached.own = own;
         reached.words.extend(words);
         reached.cut |= cut;
         reached.unseen.extend(foreign);
@@ -218,40 +221,43 @@ impl Session {
 
     /// The files that have one of the words, other than the asked one and those that are known with it.
     async fn search(&self, ground: &Ground, question: &Question, reached: &Reached<'_>, words: &[String]) -> Sorted {
-        let Some(file) = question.file.clone() else {
-            return Sorted { loose: Vec::new(), others: Vec::new(), foreign: Vec::new(), cut: false };
-        };
+        let Some(file) = question.file.clone() else { return Sorted::default() };
         let folder = self.folders.all().iter().filter(|own| file.starts_with(own)).max().cloned();
         let folder = folder.unwrap_or_else(|| self.root.clone());
+        let ceiling =
+            ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
         let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
-        let (entry, ending, any, words) =
-            (self.entry.clone(), file.extension().map(ToOwned::to_owned), reached.any, words.to_vec());
+        let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
         let searching = move || {
-            let wanted = |path: &Path| {
-                // The user may have said what such files are.
-                ending.is_some() && path.extension() == ending.as_deref()
-                    || language::detect(path, || None)
-                        .is_some_and(|id| entry.speaks(id) || entry.def.reach.also.iter().any(|also| also == id))
-            };
-            words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end)
+            let reach = &entry.def.reach;
+            // The user may have said what such files are.
+            let is_alike = |path: &Path| path.extension().is_some() && path.extension() == file.extension();
+            let speaks =
+                |path: &Path| is_alike(path) || language::detect(path, || None).is_some_and(|id| entry.speaks(id));
+            let also =
+                |path: &Path| language::detect(path, || None).is_some_and(|id| reach.also.iter().any(|it| it == id));
+            let wanted = |path: &Path| speaks(path) || !reach.also.is_empty() && also(path);
+            let Found { files, cut } = words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end);
+            let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
+            let own = list_of(&file);
+            let mut sorted = Sorted { cut, ..Sorted::default() };
+            for path in files.into_iter().filter(|path| *path != file) {
+                if !speaks(&path) {
+                    sorted.foreign.push(path);
+                    continue;
+                }
+                match list_of(&path) {
+                    Some(list) if Some(&list) == own.as_ref() => {}
+                    Some(list) => sorted.others.push((list, path)),
+                    None => sorted.loose.push(path),
+                }
+            }
+            sorted.own = own;
+            sorted
         };
         // Reading the disk blocks.
         let searched = tokio::task::spawn_blocking(searching).await;
-        let Found { files, cut } = searched.unwrap_or(Found { files: Vec::new(), cut: true });
-        let mut sorted = Sorted { loose: Vec::new(), others: Vec::new(), foreign: Vec::new(), cut };
-        let asked = question.file.as_deref();
-        for path in files.into_iter().filter(|path| Some(path.as_path()) != asked) {
-            if self.speaks(&path).is_none() && path.extension() != asked.and_then(Path::extension) {
-                sorted.foreign.push(path);
-                continue;
-            }
-            match self.list_of(ground, &path) {
-                Some(list) if Some(&list) == reached.own.as_ref() => {}
-                Some(list) => sorted.others.push((list, path)),
-                None => sorted.loose.push(path),
-            }
-        }
-        sorted
+        searched.unwrap_or(Sorted { cut: true, ..Sorted::default() })
     }
 
     fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {

@@ -197,6 +197,7 @@ fn callers_stay(row: &Row) {
     let answer = lp.tool("calls", &at("lib.ts", 1, "twice"));
     answer.verdict_is("partial").contains("not among it: sub/other.ts");
     answer.contains("function main  main.ts:2:14  at 2").lacks("function four");
+    drop(lp);
     renamed(&start(row, &ws), "sub/other.ts", 2, "twice").fails("refused").contains("main.ts");
 }
 
@@ -243,6 +244,10 @@ fn svelte(row: &Row) {
     let lp = start(row, &ws);
     lp.tool("references", &at("Lib.svelte", 2, "twice")).verdict_is("partial").contains("not among it: main.svelte");
     renamed(&lp, "Lib.svelte", 2, "twice").verdict_is("fresh").contains("3 places in 2 files");
+    // Asked about a use, it gives what is imported another name in this file only.
+    ws.write("util.ts", "export function four() { return 4; }\n");
+    ws.write("main.svelte", "<script lang=\"ts\">\n  import { four } from \"./util\";\n  four();\n</script>\n");
+    renamed(&lp, "main.svelte", 3, "four").fails("refused").contains("util.ts");
 }
 
 fn fortran(row: &Row) {
