@@ -2,7 +2,7 @@
 //! for them, by the asked word. What cannot be looked at makes the answer a part.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -190,9 +190,9 @@ impl Session {
         };
         for (list, path) in others {
             // One file is enough: with it comes all that is on the list.
-            if !reached.others.contains_key(&list) {
+            if let Entry::Vacant(slot) = reached.others.entry(list) {
                 if take(&path) {
-                    reached.others.insert(list, path);
+                    slot.insert(path);
                 } else {
                     reached.unseen.insert(path);
                 }
