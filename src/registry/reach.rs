@@ -28,8 +28,9 @@ pub struct Reach {
     /// word: each file may hold one.
     #[serde(skip_serializing_if = "is_default")]
     pub nameless: Option<String>,
-    /// A regular expression. Where it matches such a line, the server misses uses in files that it was told of: one that has
-    /// the word and no use may have one.
+    /// A regular expression. Where it matches a line of the asked file, or of one that the answer names, that has the asked
+    /// word, the server misses uses in files that it knows: one that has the word and no use may have one. One that knows
+    /// its whole project may miss them anywhere.
     #[serde(skip_serializing_if = "is_default")]
     pub overlooks: Option<String>,
     /// Answers that are about one file by their nature.

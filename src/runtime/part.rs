@@ -41,6 +41,7 @@ impl Session {
         let named = named(&reply.answer);
         let missing = |files: &BTreeSet<PathBuf>| files.difference(&named).cloned().collect::<BTreeSet<_>>();
         let (unseen, silent) = (missing(&reached.unseen), missing(&reached.opened));
+        let asked_too: BTreeSet<PathBuf> = named.iter().chain(&question.file).cloned().collect();
         let word = reached.words.first().filter(|_| !reached.any);
         let have = |files: &BTreeSet<PathBuf>| match (files.len(), word) {
             (_, None) => format!("{} may hold a use", others(files)),
@@ -54,8 +55,10 @@ impl Session {
             (format!("it knows a part of the files, and {}", have(&unseen)), unseen)
         } else if reached.cut {
             ("it knows a part of the files, and the others could not all be searched".into(), BTreeSet::new())
-        } else if reached.overlooked && !silent.is_empty() {
+        } else if !silent.is_empty() && self.is_overlooked(ground, reached, &asked_too) {
             (format!("it overlooks some uses, and {}", have(&silent)), silent)
+        } else if reach.knows == Knows::Project && self.is_overlooked(ground, reached, &asked_too) {
+            ("it overlooks some uses of what is declared like this".into(), BTreeSet::new())
         } else {
             match self.contradicted(ground, question, reached, &reply.answer, &named).await {
                 Some(part) => part,

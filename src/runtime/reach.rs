@@ -2,7 +2,7 @@
 //! for them, by the asked word. What cannot be looked at makes the answer a part.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -35,6 +35,8 @@ const LONGEST: Duration = Duration::from_secs(5);
 pub(super) const ROUNDS: usize = 5;
 /// Words of one question.
 const WORDS: usize = 40;
+/// Files that are looked at for how a thing is declared.
+const DECLARING: usize = 64;
 
 /// What a session keeps for this.
 #[derive(Debug, Default)]
@@ -49,8 +51,6 @@ pub(super) struct Reached<'a> {
     /// Words that were looked for; the first is the asked one. None where any file may hold a use.
     pub words: Vec<String>,
     pub any: bool,
-    /// The server may have missed uses in what it was told of.
-    pub overlooked: bool,
     /// The list of the asked file's project.
     own: Option<PathBuf>,
     /// Files of no list that were opened.
@@ -72,11 +72,13 @@ struct Asked {
     word: Option<String>,
     /// Uses may do without it.
     nameless: bool,
-    overlooked: bool,
 }
 
 /// The files that have a word, as a session's project and others have them.
+#[derive(Default)]
 struct Sorted {
+    /// The list that has the asked file.
+    own: Option<PathBuf>,
     loose: Vec<PathBuf>,
     others: Vec<(PathBuf, PathBuf)>,
     /// Files that the server is not for.
@@ -104,21 +106,20 @@ impl Session {
     pub(super) async fn reach(&self, ground: &Ground, question: &Question) -> Result<Option<Reached<'_>>, Shortfall> {
         let Some(file) = question.file.as_deref().filter(|_| question.query.wants_every_use()) else { return Ok(None) };
         let reach = &self.entry.def.reach;
-        if reach.knows == Knows::Project || reach.local.contains(&question.query.capability()) {
+        let is_trusted = reach.knows == Knows::Project && reach.overlooks.is_none();
+        if is_trusted || reach.local.contains(&question.query.capability()) {
             return Ok(None);
         }
         let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
         self.caught_up_with_disk(ground, question).await;
-        let Asked { word, nameless, overlooked } = match &question.query {
+        let Asked { word, nameless } = match &question.query {
             Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
-        let own = (reach.knows == Knows::Open).then(|| self.list_of(ground, file)).flatten();
         let mut reached = Reached {
             any: nameless || word.is_none(),
-            overlooked,
             words: Vec::new(),
-            own,
+            own: None,
             opened: BTreeSet::new(),
             others: BTreeMap::new(),
             unseen: BTreeSet::new(),
@@ -126,7 +127,12 @@ impl Session {
             pins: Vec::new(),
             _turn: turn,
         };
-        self.look_for(ground, question, &mut reached, word.into_iter().collect()).await?;
+        let words = word.into_iter().collect();
+        if reach.knows == Knows::Project {
+            reached.words = words;
+        } else {
+            self.look_for(ground, question, &mut reached, words).await?;
+        }
         Ok(Some(reached))
     }
 
@@ -162,7 +168,8 @@ impl Session {
         if words.is_empty() && !reached.any {
             return Ok(());
         }
-        let Sorted { loose, others, foreign, cut } = self.search(ground, question, reached, &words).await;
+        let Sorted { own, loose, others, foreign, cut } = self.search(ground, question, reached, &words).await;
+        reached.own = own;
         reached.words.extend(words);
         reached.cut |= cut;
         reached.unseen.extend(foreign);
@@ -183,9 +190,9 @@ impl Session {
         };
         for (list, path) in others {
             // One file is enough: with it comes all that is on the list.
-            if !reached.others.contains_key(&list) {
+            if let Entry::Vacant(slot) = reached.others.entry(list) {
                 if take(&path) {
-                    reached.others.insert(list, path);
+                    slot.insert(path);
                 } else {
                     reached.unseen.insert(path);
                 }
@@ -214,40 +221,43 @@ impl Session {
 
     /// The files that have one of the words, other than the asked one and those that are known with it.
     async fn search(&self, ground: &Ground, question: &Question, reached: &Reached<'_>, words: &[String]) -> Sorted {
-        let Some(file) = question.file.clone() else {
-            return Sorted { loose: Vec::new(), others: Vec::new(), foreign: Vec::new(), cut: false };
-        };
+        let Some(file) = question.file.clone() else { return Sorted::default() };
         let folder = self.folders.all().iter().filter(|own| file.starts_with(own)).max().cloned();
         let folder = folder.unwrap_or_else(|| self.root.clone());
+        let ceiling =
+            ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
         let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
-        let (entry, ending, any, words) =
-            (self.entry.clone(), file.extension().map(ToOwned::to_owned), reached.any, words.to_vec());
+        let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
         let searching = move || {
-            let wanted = |path: &Path| {
-                // The user may have said what such files are.
-                ending.is_some() && path.extension() == ending.as_deref()
-                    || language::detect(path, || None)
-                        .is_some_and(|id| entry.speaks(id) || entry.def.reach.also.iter().any(|also| also == id))
-            };
-            words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end)
+            let reach = &entry.def.reach;
+            // The user may have said what such files are.
+            let is_alike = |path: &Path| path.extension().is_some() && path.extension() == file.extension();
+            let speaks =
+                |path: &Path| is_alike(path) || language::detect(path, || None).is_some_and(|id| entry.speaks(id));
+            let also =
+                |path: &Path| language::detect(path, || None).is_some_and(|id| reach.also.iter().any(|it| it == id));
+            let wanted = |path: &Path| speaks(path) || !reach.also.is_empty() && also(path);
+            let Found { files, cut } = words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end);
+            let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
+            let own = list_of(&file);
+            let mut sorted = Sorted { cut, ..Sorted::default() };
+            for path in files.into_iter().filter(|path| *path != file) {
+                if !speaks(&path) {
+                    sorted.foreign.push(path);
+                    continue;
+                }
+                match list_of(&path) {
+                    Some(list) if Some(&list) == own.as_ref() => {}
+                    Some(list) => sorted.others.push((list, path)),
+                    None => sorted.loose.push(path),
+                }
+            }
+            sorted.own = own;
+            sorted
         };
         // Reading the disk blocks.
         let searched = tokio::task::spawn_blocking(searching).await;
-        let Found { files, cut } = searched.unwrap_or(Found { files: Vec::new(), cut: true });
-        let mut sorted = Sorted { loose: Vec::new(), others: Vec::new(), foreign: Vec::new(), cut };
-        let asked = question.file.as_deref();
-        for path in files.into_iter().filter(|path| Some(path.as_path()) != asked) {
-            if self.speaks(&path).is_none() && path.extension() != asked.and_then(Path::extension) {
-                sorted.foreign.push(path);
-                continue;
-            }
-            match self.list_of(ground, &path) {
-                Some(list) if Some(&list) == reached.own.as_ref() => {}
-                Some(list) => sorted.others.push((list, path)),
-                None => sorted.loose.push(path),
-            }
-        }
-        sorted
+        searched.unwrap_or(Sorted { cut: true, ..Sorted::default() })
     }
 
     fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {
@@ -256,7 +266,7 @@ impl Session {
         self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path)
     }
 
-    /// The word at a place, and what the definition says of the lines that have it.
+    /// The word at a place, and whether uses may do without it.
     fn asked_word(&self, ground: &Ground, file: &Path, at: Point) -> Result<Asked, Shortfall> {
         let reach = &self.entry.def.reach;
         let snapshot = ground.read(file).map_err(|error| Shortfall::File(error.to_string()))?;
@@ -264,13 +274,17 @@ impl Session {
         let column = usize::try_from(at.column).unwrap_or(usize::MAX);
         let line = lines.line(at.line).unwrap_or_default();
         let Some(word) = words::word_at(line, column, &reach.letters) else { return Ok(Asked::default()) };
-        let is_said = |pattern: &Option<String>| {
-            let pattern = pattern.as_deref().and_then(|pattern| regex::Regex::new(pattern).ok());
-            pattern
-                .is_some_and(|pattern| lines.text().lines().any(|line| line.contains(word) && pattern.is_match(line)))
+        let nameless = reach.nameless.as_deref().is_some_and(|pattern| is_said(lines.text(), word, pattern));
+        Ok(Asked { word: Some(word.to_owned()), nameless })
+    }
+
+    /// Whether the definition says that the server misses uses of what these files declare so.
+    pub(super) fn is_overlooked(&self, ground: &Ground, reached: &Reached<'_>, files: &BTreeSet<PathBuf>) -> bool {
+        let Some((pattern, word)) = self.entry.def.reach.overlooks.as_deref().zip(reached.words.first()) else {
+            return false;
         };
-        let (nameless, overlooked) = (is_said(&reach.nameless), is_said(&reach.overlooks));
-        Ok(Asked { word: Some(word.to_owned()), nameless, overlooked })
+        let texts = files.iter().take(DECLARING).filter_map(|file| ground.read(file).ok());
+        texts.into_iter().any(|snapshot| is_said(&snapshot.text, word, pattern))
     }
 
     /// What was found, by the names by which it is used in turn.
@@ -317,6 +331,12 @@ impl Reached<'_> {
     pub(super) fn is_across(&self) -> bool {
         !self.others.is_empty() || self.own.is_some() && !self.opened.is_empty()
     }
+}
+
+/// Whether a pattern matches one of the lines that have a word.
+fn is_said(text: &str, word: &str, pattern: &str) -> bool {
+    let pattern = regex::Regex::new(pattern).ok();
+    pattern.is_some_and(|pattern| text.lines().any(|line| line.contains(word) && pattern.is_match(line)))
 }
 
 /// The word by which others refer to a file or folder.

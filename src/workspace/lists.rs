@@ -29,7 +29,10 @@ const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs"];
 
 /// The lists that were read, each kept while it stays as it was.
 #[derive(Debug, Default)]
-pub struct Lists(Mutex<HashMap<PathBuf, (Vec<Stamp>, Option<Arc<List>>)>>);
+pub struct Lists(Mutex<HashMap<PathBuf, Kept>>);
+
+/// What was read for a list, and the list, where it is one.
+type Kept = (Vec<Stamp>, Option<Arc<List>>);
 
 /// A file that was read for a list, and as what.
 type Stamp = (PathBuf, Option<Identity>);

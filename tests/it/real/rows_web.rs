@@ -323,7 +323,6 @@ export function add(a: number, b: number): number {
     references: Is((("a.svelte", 3, "add"), &["a.svelte:2:12", "a.svelte:3:23", "shop.ts:1:17"])),
     symbols: Is(("a.svelte", &["1 field script", "3 constant sum"])),
     workspace_symbols: Is(("add", &["shop.ts:1:17"])),
-    rename: Is((("a.svelte", 3, "add"), "renamed", "add as renamed")),
     format: Is(("a.svelte", "would change nothing")),
     ..Row::NEW
 };
