@@ -1,6 +1,6 @@
 //! The lines of an answer that are langport's own: the first one, the notes, the words for verdicts and codes.
 
-use super::clean::{SHORT, line, shorten};
+use super::clean::{SHORT, imitates, line, shorten};
 use crate::tools::outcome::{Code, Failure, Outcome, ServerVerdict, Verdict};
 
 /// Between the parts of a first line.
@@ -42,7 +42,8 @@ pub(super) fn outcome(outcome: &Outcome, max_chars: usize) -> Vec<String> {
             lines.push(format!("… {} more notes", outcome.notes.len() - at));
             break;
         }
-        lines.push(note);
+        // It may begin with the name of a file.
+        lines.push(if imitates(&note) { format!("  {note}") } else { note });
     }
     lines
 }
