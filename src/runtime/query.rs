@@ -332,7 +332,12 @@ pub struct Reply {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Shortfall {
     #[error("`{command}` is not installed")]
-    NotInstalled { command: String, install: Option<String> },
+    NotInstalled {
+        command: String,
+        /// What was looked for, and where.
+        searched: String,
+        install: Option<String>,
+    },
     /// It would execute the repository, with what there is against it.
     #[error("{0}")]
     Untrusted(String),
@@ -444,6 +449,7 @@ impl Shortfall {
         match self {
             Self::NotStarted { stderr, .. } | Self::Broken { stderr, .. } | Self::Died { stderr, .. } => stderr.clone(),
             Self::Server { message, .. } => vec![message.clone()],
+            Self::NotInstalled { searched, .. } => vec![searched.clone()],
             Self::Declined(_, lines) => lines.clone(),
             _ => Vec::new(),
         }

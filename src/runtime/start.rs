@@ -197,7 +197,9 @@ pub(super) async fn start(
 
 fn launch_shortfall(error: LaunchError) -> Shortfall {
     match error {
-        LaunchError::NotInstalled { command, install, .. } => Shortfall::NotInstalled { command, install },
+        LaunchError::NotInstalled { command, searched, install } => {
+            Shortfall::NotInstalled { command, searched, install }
+        }
         LaunchError::Executes => Shortfall::Untrusted(error.to_string()),
         LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
             Shortfall::Definition(error.to_string())

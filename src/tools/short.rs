@@ -98,7 +98,7 @@ pub(super) fn brief(shortfall: &Shortfall) -> String {
 pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
     match shortfall {
         Shortfall::NotInstalled { install: Some(install), .. } => format!("run `{install}`"),
-        Shortfall::NotInstalled { install: None, command } => {
+        Shortfall::NotInstalled { install: None, command, .. } => {
             format!("install `{command}`, or correct `command` in its definition")
         }
         Shortfall::Untrusted(_) => {
@@ -164,12 +164,13 @@ pub(super) fn only_linters(ask: &Ask<'_>, serving: &Serving) -> Failure {
 /// Linters have no answer to this; names who has.
 pub(super) fn only_report(ask: &Ask<'_>, linters: &[&Arc<Entry>]) -> Failure {
     let engine = ask.engine;
-    let names: Vec<String> = linters.iter().map(|entry| engine.display(entry)).collect();
+    let names: Vec<String> = linters.iter().map(|entry| engine.display(entry).to_string()).collect();
     let speaks = |entry: &&Arc<Entry>| {
         entry.def.role == Role::Primary
             && linters.iter().any(|linter| linter.def.languages.iter().any(|language| entry.speaks(language)))
     };
-    let able: Vec<String> = engine.registry.all().iter().filter(speaks).map(|entry| engine.display(entry)).collect();
+    let able: Vec<String> =
+        engine.registry.all().iter().filter(speaks).map(|entry| engine.display(entry).to_string()).collect();
     let next = match able.is_empty() {
         true => "use lsp/diagnostics, or read the file".into(),
         false => format!("use lsp/diagnostics, or start langport with one of {} bound", able.join(", ")),

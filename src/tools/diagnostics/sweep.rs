@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::types::Severity,
-    registry::Entry,
+    registry::{DisplayName, Entry},
     runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
     tools::{
         ask::{Ask, Heard},
@@ -47,7 +47,7 @@ pub(super) struct Checked {
     /// Problems that servers told of, and that were too many to read.
     pub beyond: usize,
     /// Why servers have not answered.
-    pub missing: Vec<(String, Shortfall)>,
+    pub missing: Vec<(DisplayName, Shortfall)>,
 }
 
 /// A problem with what decides about its place in the answer.
