@@ -220,7 +220,7 @@ impl Project {
             let role = if entry.def.role == Role::Linter { ", linter" } else { "" };
             let state = self.state(&entry);
             let why = stands_for.map(|why| format!(" ({why})")).unwrap_or_default();
-            row(self.registry.display_name(&entry).as_str(), format!("{}{role}: {state}{why}", languages.join(", ")));
+            row(&self.registry.display_name(&entry), format!("{}{role}: {state}{why}", languages.join(", ")));
         }
         out::print(&out::table(&rows))?;
         Ok(())

@@ -100,7 +100,11 @@ impl Tools for Script {
 fn hover() -> Outcome {
     Outcome {
         verdict: Verdict::Fresh,
-        servers: vec![ServerVerdict { server: "pyright".to_owned(), verdict: Verdict::Fresh, reason: None }],
+        servers: vec![ServerVerdict {
+            server: crate::registry::DisplayName::new("pyright"),
+            verdict: Verdict::Fresh,
+            reason: None,
+        }],
         summary: "class Cart".to_owned(),
         notes: Vec::new(),
         body: Body::Hover(HoverText {

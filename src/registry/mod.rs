@@ -28,7 +28,7 @@ pub use load::LoadError;
 pub use manners::{
     Confirm, DiagnosticMode, Diagnostics, Finality, Ready, ReadyNotification, Retrigger, ServerCommand, Watch,
 };
-pub use name::{DEFAULT_NAMESPACES, NameError, ScopedName};
+pub use name::{DEFAULT_NAMESPACES, DisplayName, NameError, ScopedName};
 pub use reach::{Knows, Reach};
 pub use recipe::{Plan, Recipe, Step};
 pub use root::root_of;
@@ -231,9 +231,9 @@ impl Registry {
     }
 
     /// What answers call an entry: its last name, or the scoped one where two end alike.
-    pub fn display_name(&self, entry: &Entry) -> String {
+    pub fn display_name(&self, entry: &Entry) -> DisplayName {
         let alike = self.entries.iter().filter(|other| other.name.name() == entry.name.name()).count();
-        if alike > 1 { entry.name.to_string() } else { entry.name.name().to_owned() }
+        DisplayName::new(if alike > 1 { entry.name.to_string() } else { entry.name.name().to_owned() })
     }
 }
 

@@ -1,6 +1,9 @@
-//! Scoped names, `[[server:]namespace/]name`: the identity of a definition, never shown instead of a display name.
+//! Scoped names, `[[server:]namespace/]name`: the identity of a definition; and display names, which are no identity.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Borrow, fmt, ops::Deref, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A definition's name. A bare one has no namespace: it means the first of `local/`, `builtin/` that has it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -8,6 +11,43 @@ pub struct ScopedName {
     server: Option<String>,
     namespace: Option<String>,
     name: String,
+}
+
+/// What answers call a definition, for whoever reads them: no definition and no instance is ever looked up by it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DisplayName(String);
+
+impl DisplayName {
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+}
+
+impl Deref for DisplayName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for DisplayName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for DisplayName {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl fmt::Display for DisplayName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
 }
 
 /// The namespaces that a bare name is looked for in, in this order.

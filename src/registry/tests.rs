@@ -90,8 +90,8 @@ fn the_users_come_first_and_a_broken_one_disturbs_nobody() {
 
     // The display name is no identity.
     let pyright = registry.get("builtin/pyright").unwrap();
-    assert_eq!(registry.display_name(pyright), "builtin/pyright");
-    assert_eq!(registry.display_name(registry.get("ty").unwrap()), "ty");
+    assert_eq!(&*registry.display_name(pyright), "builtin/pyright");
+    assert_eq!(&*registry.display_name(registry.get("ty").unwrap()), "ty");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Code actions and the lines of a plan's diff.
 
 use super::{
-    clean::{MESSAGE, NAME, PATH, SHORT, line, verbatim},
+    clean::{MESSAGE, NAME, PATH, SHORT, line, path, verbatim},
     item::Item,
 };
 use crate::tools::outcome::{ActionLine, DiffLine};
@@ -45,7 +45,7 @@ pub(super) fn action_text(action: &ActionLine) -> String {
 }
 
 pub(super) fn clean_diff(diff: &DiffLine) -> DiffLine {
-    DiffLine { file: line(&diff.file, PATH + SHORT), text: verbatim(&diff.text, LINE) }
+    DiffLine { file: path(&diff.file, PATH + SHORT), text: verbatim(&diff.text, LINE) }
 }
 
 /// A file's name stands once above its lines; a file whose contents stay has no line.

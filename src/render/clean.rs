@@ -110,6 +110,19 @@ pub(super) fn sentences(text: &str, cap: usize) -> String {
     line(&out, cap)
 }
 
+/// The name of a file, as it stands at the beginning of a line. One that imitates a line of langport's own is told from
+/// its folder on: that is the same name.
+pub(super) fn path(name: &str, cap: usize) -> String {
+    let name = line(name, cap);
+    let is_relative = !name.starts_with(['/', '.', '\\']) && !name.split(' ').next().is_some_and(|it| it.contains(':'));
+    if imitates(&name) && is_relative { format!("./{name}") } else { name }
+}
+
+/// Whether a line could be taken for one of langport's own.
+pub(super) fn imitates(line: &str) -> bool {
+    line.contains('·') || ["mark ", "plan ", "… "].iter().any(|word| line.starts_with(word))
+}
+
 /// A line as it stands, with its blanks and tabs; what cannot be seen is shown by its number, since whoever reads a
 /// change must see all of it. At most `cap` characters.
 pub(super) fn verbatim(text: &str, cap: usize) -> String {
@@ -201,6 +214,21 @@ mod tests {
     fn nothing_unseen_stays() {
         let nasty = "a\u{0}b\u{1b}[31mred\u{1b}[0m\u{1b}]0;title\u{7}c\u{202e}d\u{2066}e\u{200b}f\u{feff}g\u{85}h\u{e0041}i\u{9b}1mj\u{fe0f}";
         assert_eq!(line(nasty, 100), "abredcdefghij");
+    }
+
+    #[test]
+    fn a_name_imitates_no_line() {
+        for (name, shown) in [
+            ("a b.py", "a b.py"),
+            ("fresh · pyright · no problems", "./fresh · pyright · no problems"),
+            ("mark @abcd.1", "./mark @abcd.1"),
+            ("plan\nabcd", "./plan abcd"),
+            ("… 3 of 4 shown", "./… 3 of 4 shown"),
+            ("/out/fresh · x", "/out/fresh · x"),
+            ("jdt://fresh · x", "jdt://fresh · x"),
+        ] {
+            assert_eq!(path(name, 100), shown);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use super::clean::{SHORT, line, shorten};
+use super::clean::{SHORT, imitates, line, shorten};
 use crate::{
     config::count,
     tools::outcome::{Code, Failure, Outcome, ServerVerdict, Verdict},
@@ -47,7 +47,8 @@ pub(super) fn outcome(outcome: &Outcome, max_chars: usize) -> Vec<String> {
             lines.push(format!("… {}", count(outcome.notes.len() - at, "more note", "more notes")));
             break;
         }
-        lines.push(note);
+        // It may begin with the name of a file.
+        lines.push(if imitates(&note) { format!("  {note}") } else { note });
     }
     lines
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::changes::{action_text, clean_action, clean_diff, diff_text};
-use super::clean::{MESSAGE, NAME, PATH, SHORT, block, indent, line, sentences, source};
+use super::clean::{MESSAGE, NAME, PATH, SHORT, block, indent, line, path, sentences, source};
 use crate::tools::outcome::{
     ActionLine, Body, CompletionLine, DiffLine, Fact, FoundSymbol, HoverText, Place, Problem, RelatedPlace,
     SignatureLine, StatusLine, SymbolLine, TreeLine,
@@ -290,12 +290,12 @@ fn maybe(text: Option<&String>, cap: usize) -> Option<String> {
 
 fn clean_problem(problem: &Problem) -> Problem {
     let related = problem.related.iter().take(FEW).map(|place| RelatedPlace {
-        file: line(&place.file, PATH),
+        file: path(&place.file, PATH),
         message: sentences(&place.message, MESSAGE),
         ..*place
     });
     Problem {
-        file: line(&problem.file, PATH),
+        file: path(&problem.file, PATH),
         severity: line(&problem.severity, SHORT),
         message: sentences(&problem.message, MESSAGE),
         code: maybe(problem.code.as_ref(), SHORT),
@@ -308,12 +308,12 @@ fn clean_problem(problem: &Problem) -> Problem {
 
 fn clean_hover(hover: &HoverText) -> HoverText {
     let code = hover.code.iter().take(64).map(|code| block(code, LONG)).filter(|code| !code.is_empty());
-    HoverText { file: line(&hover.file, PATH), code: code.collect(), prose: block(&hover.prose, LONG), ..*hover }
+    HoverText { file: path(&hover.file, PATH), code: code.collect(), prose: block(&hover.prose, LONG), ..*hover }
 }
 
 fn clean_place(place: &Place) -> Place {
     Place {
-        file: line(&place.file, PATH),
+        file: path(&place.file, PATH),
         text: place.text.as_ref().map(|text| source(text, place.column)),
         role: maybe(place.role.as_ref(), SHORT),
         ..*place
@@ -351,7 +351,7 @@ fn clean_symbol(symbol: &SymbolLine) -> SymbolLine {
 
 fn clean_found(found: &FoundSymbol) -> FoundSymbol {
     FoundSymbol {
-        file: line(&found.file, PATH),
+        file: path(&found.file, PATH),
         kind: line(&found.kind, SHORT),
         name: line(&found.name, NAME),
         container: maybe(found.container.as_ref(), NAME),
@@ -363,7 +363,7 @@ fn clean_tree(tree: &TreeLine) -> TreeLine {
     TreeLine {
         kind: line(&tree.kind, SHORT),
         name: line(&tree.name, NAME),
-        file: line(&tree.file, PATH),
+        file: path(&tree.file, PATH),
         sites: tree.sites.iter().take(1_000).copied().collect(),
         ..*tree
     }

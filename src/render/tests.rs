@@ -13,7 +13,7 @@ mod budget;
 mod changes;
 
 fn server(name: &str, verdict: Verdict, reason: Option<&str>) -> ServerVerdict {
-    ServerVerdict { server: name.to_owned(), verdict, reason: reason.map(str::to_owned) }
+    ServerVerdict { server: crate::registry::DisplayName::new(name), verdict, reason: reason.map(str::to_owned) }
 }
 
 fn fresh(summary: &str, body: Body) -> Outcome {

@@ -334,7 +334,12 @@ pub struct Reply {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Shortfall {
     #[error("`{command}` is not installed")]
-    NotInstalled { command: String, getting: Option<Getting> },
+    NotInstalled {
+        command: String,
+        /// What was looked for, and where.
+        searched: String,
+        getting: Option<Getting>,
+    },
     /// It would execute the repository, with what there is against it.
     #[error("{0}")]
     Untrusted(String),
@@ -446,6 +451,7 @@ impl Shortfall {
         match self {
             Self::NotStarted { stderr, .. } | Self::Broken { stderr, .. } | Self::Died { stderr, .. } => stderr.clone(),
             Self::Server { message, .. } => vec![message.clone()],
+            Self::NotInstalled { searched, .. } => vec![searched.clone()],
             Self::Declined(_, lines) => lines.clone(),
             _ => Vec::new(),
         }

@@ -200,7 +200,9 @@ pub(super) async fn start(
 
 fn launch_shortfall(error: LaunchError) -> Shortfall {
     match error {
-        LaunchError::NotInstalled { command, getting, .. } => Shortfall::NotInstalled { command, getting },
+        LaunchError::NotInstalled { command, searched, getting } => {
+            Shortfall::NotInstalled { command, searched, getting }
+        }
         LaunchError::Executes => Shortfall::Untrusted(error.to_string()),
         LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
             Shortfall::Definition(error.to_string())

@@ -120,7 +120,7 @@ async fn offers(
                 kind: action.kind.clone(),
                 preferred: action.preferred,
                 disabled: action.disabled.clone(),
-                server: several.then(|| ask.engine.display(&one.entry)),
+                server: several.then(|| ask.engine.display(&one.entry).to_string()),
             };
             found.push((!action.preferred || action.disabled.is_some(), kept, line));
         }

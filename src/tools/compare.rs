@@ -101,7 +101,7 @@ impl Ask<'_> {
             if matches!(one.result, Err(Shortfall::Unsupported(_))) {
                 continue;
             }
-            let name = self.engine.display(&one.entry);
+            let name = self.engine.display(&one.entry).to_string();
             let part = self.part(one);
             if part.verdict.answered() {
                 look.known.insert((counted.to_owned(), name.clone()));

@@ -8,7 +8,7 @@ use crate::{
     binding::Bound,
     edits::Changes,
     language::Overrides,
-    registry::{self, Capability, Entry, Registry, Surroundings},
+    registry::{self, Capability, DisplayName, Entry, Registry, Surroundings},
     runtime::{event::Event, ground::Ground, pool::Pool},
 };
 
@@ -184,7 +184,7 @@ impl Engine {
     }
 
     /// What answers call a definition.
-    pub(super) fn display(&self, entry: &Entry) -> String {
+    pub(super) fn display(&self, entry: &Entry) -> DisplayName {
         self.registry.display_name(entry)
     }
 

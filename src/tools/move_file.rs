@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     protocol::types::{EditStep, FileRef, WorkspaceEdit},
-    registry::Capability,
+    registry::{Capability, DisplayName},
     runtime::query::Query,
     workspace::roots::PathError,
 };
@@ -50,7 +50,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let Some(Joint { heard, mut change, mut notes }) =
         ask.ask_together(&asked.servers, &query, |edit| of_the_old_place(edit, &source, &target)).await?
     else {
-        let names: Vec<String> = asked
+        let names: Vec<DisplayName> = asked
             .servers
             .iter()
             .filter(|one| one.part == Part::Needed)
@@ -106,7 +106,7 @@ fn target(ask: &Ask<'_>, source: &Path, given: &str) -> Result<PathBuf, Failure>
 struct Whom {
     servers: Vec<Asked>,
     /// The names of those that are too many.
-    left_out: Vec<String>,
+    left_out: Vec<DisplayName>,
 }
 
 impl Whom {

@@ -6,13 +6,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::registry::DisplayName;
 pub use crate::runtime::verdict::Verdict;
 
 /// One server's part in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerVerdict {
     /// Display name: `pyright` for `builtin/pyright`, the scoped name where two would be alike.
-    pub server: String,
+    pub server: DisplayName,
     pub verdict: Verdict,
     /// Why, when the verdict is not `fresh`: in langport's own words.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 
 use crate::{
     protocol::types::{Diagnostic, FileRef, Severity},
+    registry::DisplayName,
     runtime::query::Shortfall,
 };
 
@@ -25,14 +26,14 @@ pub(super) fn without_the_unsupporting(mut heard: Vec<Heard>) -> Vec<Heard> {
 }
 
 /// Who has not answered, and why.
-pub(super) fn missing<'a>(ask: &Ask<'_>, heard: &'a [Heard]) -> impl Iterator<Item = (String, &'a Shortfall)> {
+pub(super) fn missing<'a>(ask: &Ask<'_>, heard: &'a [Heard]) -> impl Iterator<Item = (DisplayName, &'a Shortfall)> {
     heard.iter().filter_map(|one| Some((ask.engine.display(&one.entry), one.result.as_ref().err()?)))
 }
 
 /// Nobody has answered: the worst reason, with the name of the server.
 pub(super) fn all_failed<'a>(
     ask: &Ask<'_>,
-    missing: impl Iterator<Item = (String, &'a Shortfall)>,
+    missing: impl Iterator<Item = (DisplayName, &'a Shortfall)>,
     servers: Vec<ServerVerdict>,
 ) -> Failure {
     let Some((name, shortfall)) = missing.max_by_key(|(_, shortfall)| shortfall.verdict()) else {

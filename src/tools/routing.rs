@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     language,
-    registry::{self, Entry, Getting, LaunchError},
+    registry::{self, DisplayName, Entry, Getting, LaunchError},
 };
 
 use super::{ask::Ask, file::File, outcome::Failure, short};
@@ -39,7 +39,7 @@ pub(super) fn explain(ask: &Ask<'_>, given: &str) -> Result<Explained, Failure> 
             || entry.def.extensions.keys().any(|ending| name.ends_with(ending.as_str()))
     };
     let mut named = 0;
-    let mut passed: Vec<(String, Vec<String>)> = Vec::new();
+    let mut passed: Vec<(String, Vec<DisplayName>)> = Vec::new();
     for entry in engine.registry.all().iter().filter(|entry| speaks(entry)) {
         named += 1;
         if named > NAMED {

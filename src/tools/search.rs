@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{positions::Encoding, types::SymbolHit},
-    registry::{Capability, Entry, Role},
+    registry::{Capability, DisplayName, Entry, Role},
     runtime::query::{Answer, Query, Question, Reply},
     workspace::roots::PathError,
 };
@@ -103,11 +103,11 @@ impl Ask<'_> {
 
     /// Each bound primary server that may search, with a root and a file of the project that it serves; and the names of
     /// those that are too many.
-    async fn searchable(&self) -> (Vec<Target>, Vec<String>) {
+    async fn searchable(&self) -> (Vec<Target>, Vec<DisplayName>) {
         let engine = self.engine;
         let samples = engine.present.samples(&engine.ground.roots, &engine.languages).await;
         let mut targets: Vec<Target> = Vec::new();
-        let mut left_out: Vec<String> = Vec::new();
+        let mut left_out: Vec<DisplayName> = Vec::new();
         for sample in samples.iter() {
             for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
                 let known = targets.iter().any(|(own, at, ..)| own.name == entry.name && *at == root);

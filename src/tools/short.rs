@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use crate::{
-    registry::{Capability, Entry, Getting, Role, Run},
+    registry::{Capability, DisplayName, Entry, Getting, Role, Run},
     runtime::query::Shortfall,
 };
 
@@ -68,11 +68,12 @@ impl Ask<'_> {
                 && entry.may_instead(capability)
                 && lacking.def.languages.iter().any(|language| entry.speaks(language))
         };
-        let able: Vec<String> = engine.registry.all().iter().filter(alike).map(|entry| engine.display(entry)).collect();
+        let able: Vec<DisplayName> =
+            engine.registry.all().iter().filter(alike).map(|entry| engine.display(entry)).collect();
         match able.first() {
             None => next_step("", &shortfall),
             Some(first) => {
-                let names = able.iter().take(INSTEAD).map(String::as_str).collect::<Vec<_>>().join(" or ");
+                let names = able[..able.len().min(INSTEAD)].join(" or ");
                 format!("{names} has it: ask the user to start langport with `--bind {first}`, or use another tool")
             }
         }
@@ -143,7 +144,7 @@ const LAST_WORDS: &str = "see its last words below; ";
 pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
     match shortfall {
         Shortfall::NotInstalled { getting: Some(getting), .. } => getting.to_string(),
-        Shortfall::NotInstalled { getting: None, command } => {
+        Shortfall::NotInstalled { getting: None, command, .. } => {
             format!("install `{command}`, or correct `command` in its definition")
         }
         Shortfall::Untrusted(_) => trusting(name),
@@ -230,12 +231,13 @@ pub(super) fn only_linters(ask: &Ask<'_>, serving: &Serving) -> Failure {
 /// Linters have no answer to this; names who has.
 pub(super) fn only_report(ask: &Ask<'_>, linters: &[&Arc<Entry>]) -> Failure {
     let engine = ask.engine;
-    let names: Vec<String> = linters.iter().map(|entry| engine.display(entry)).collect();
+    let names: Vec<String> = linters.iter().map(|entry| engine.display(entry).to_string()).collect();
     let speaks = |entry: &&Arc<Entry>| {
         entry.def.role == Role::Primary
             && linters.iter().any(|linter| linter.def.languages.iter().any(|language| entry.speaks(language)))
     };
-    let able: Vec<String> = engine.registry.all().iter().filter(speaks).map(|entry| engine.display(entry)).collect();
+    let able: Vec<String> =
+        engine.registry.all().iter().filter(speaks).map(|entry| engine.display(entry).to_string()).collect();
     let next = match able.is_empty() {
         true => "use lsp/diagnostics, or read the file".into(),
         false => format!("use lsp/diagnostics, or start langport with one of {} bound", able.join(", ")),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     protocol::WireStats,
-    registry::{self, Capability, Entry, LaunchError, Role, Transport},
+    registry::{self, Capability, DisplayName, Entry, LaunchError, Role, Transport},
     runtime::{
         instance::{Instance, State},
         probe,
@@ -148,7 +148,7 @@ fn holds(instance: &Instance, root: &Path) -> bool {
 
 /// The names of definitions that nothing has been asked of, by what can be said of them all.
 fn in_short(ask: &Ask<'_>, entries: &[&Arc<Entry>]) -> Vec<String> {
-    let mut by_state: Vec<(&str, Vec<String>)> =
+    let mut by_state: Vec<(&str, Vec<DisplayName>)> =
         ["not started", NOT_INSTALLED, UNTRUSTED, UNUSABLE, "not bound"].map(|word| (word, Vec::new())).into();
     for entry in entries {
         let word = match registry::locate(entry, &ask.engine.around) {
@@ -161,7 +161,7 @@ fn in_short(ask: &Ask<'_>, entries: &[&Arc<Entry>]) -> Vec<String> {
     }
     by_state.retain(|(_, names)| !names.is_empty());
     let told = by_state.iter().map(|(word, names)| {
-        let first = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let first = names[..names.len().min(NAMED)].join(", ");
         let more = if names.len() > NAMED { format!(", {} more", names.len() - NAMED) } else { String::new() };
         format!("{word}: {} ({first}{more})", names.len())
     });

@@ -191,7 +191,11 @@ pub(crate) fn uris(input: &[u8]) {
 fn outcome(prose: String, code: Vec<String>) -> Outcome {
     Outcome {
         verdict: Verdict::Fresh,
-        servers: vec![ServerVerdict { server: "pyright".to_owned(), verdict: Verdict::Fresh, reason: None }],
+        servers: vec![ServerVerdict {
+            server: langport::registry::DisplayName::new("pyright"),
+            verdict: Verdict::Fresh,
+            reason: None,
+        }],
         summary: "hover".to_owned(),
         notes: Vec::new(),
         body: Body::Hover(HoverText { file: "a.py".to_owned(), line: 1, column: 1, code, prose, truncated: false }),

@@ -124,7 +124,9 @@ fn lif_07_a_missing_and_a_broken_server_do_no_harm() {
     assert!(lp.tools().len() >= 10);
     lp.hover(&at("a.py")).verdict_is("fresh");
     let begun = Instant::now();
-    lp.hover(&at("b.rs")).fails("unavailable").contains("no-such-server-anywhere");
+    let missing = lp.hover(&at("b.rs"));
+    missing.fails("unavailable").contains("no-such-server-anywhere").contains("ask your vendor");
+    missing.contains("no program `no-such-server-anywhere` in /usr/bin, /bin");
     assert!(begun.elapsed() < Duration::from_secs(3), "at once: {:?}", begun.elapsed());
     let broken = lp.hover(&at("c.go"));
     assert!(broken.is_error, "{broken}");

@@ -132,6 +132,7 @@ fn main() {
         try_tour::trials(),
         hostile::trials(),
         hostile::crowd::trials(),
+        hostile::poison::trials(),
         hostile::process::trials(),
         hostile::secrets::trials(),
         hostile::soak::trials(),

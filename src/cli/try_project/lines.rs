@@ -99,7 +99,7 @@ fn verdict(made: &Made) -> Verdict {
 
 fn servers(made: &Made) -> String {
     let servers = made.answer.as_ref().map(|outcome| outcome.servers.as_slice()).unwrap_or_default();
-    servers.iter().map(|server| server.server.as_str()).collect::<Vec<_>>().join(" and ")
+    servers.iter().map(|server| &*server.server).collect::<Vec<_>>().join(" and ")
 }
 
 /// The first error of an answer, else its first problem: the place and what it says.

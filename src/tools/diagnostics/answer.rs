@@ -22,6 +22,7 @@ use super::{
 use crate::{
     config::count,
     protocol::types::Severity,
+    registry::DisplayName,
     runtime::ground::Seen,
     tools::{
         ask::Ask,
@@ -235,9 +236,9 @@ impl<'a> Answering<'a> {
         }
         let mut by_server: Vec<(&str, Vec<&ServerVerdict>)> = Vec::new();
         for part in sweep.checked.iter().flat_map(|one| &one.parts) {
-            match by_server.iter_mut().find(|(name, _)| *name == part.server) {
+            match by_server.iter_mut().find(|(name, _)| *name == &*part.server) {
                 Some((_, parts)) => parts.push(part),
-                None => by_server.push((&part.server, vec![part])),
+                None => by_server.push((&*part.server, vec![part])),
             }
         }
         let mut servers: Vec<ServerVerdict> = by_server.iter().map(|(name, parts)| merged(name, parts)).collect();
@@ -272,7 +273,8 @@ impl<'a> Answering<'a> {
             return;
         }
         let of = |server: usize| answered.get(server) == Some(&true);
-        let servers = one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.server.clone()).collect();
+        let servers =
+            one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.server.to_string()).collect();
         let known = known.into_iter().filter(|(_, server)| of(*server)).map(|(known, _)| known).collect();
         let memory = &self.ask.engine.memory;
         let noted = Noted { text: one.text.clone(), known, servers, whole: one.is_whole() };
@@ -353,7 +355,7 @@ impl Ask<'_> {
 fn known(one: &Checked) -> Vec<(Known, usize)> {
     let known = |found: &Found| {
         let problem = &found.problem;
-        let server = one.parts.get(found.server).map_or("", |part| &part.server);
+        let server = one.parts.get(found.server).map_or("", |part| &*part.server);
         let (source, code) = (problem.source.as_deref(), problem.code.as_deref());
         let key = key(server, found.severity, source, code, &problem.message);
         (Known { line: problem.line.saturating_sub(1), severity: found.severity, key }, found.server)
@@ -363,7 +365,7 @@ fn known(one: &Checked) -> Vec<(Known, usize)> {
 
 /// The names of those who have answered, each in its place.
 fn answered(one: &Checked) -> Vec<String> {
-    let name = |part: &ServerVerdict| if part.verdict.answered() { part.server.clone() } else { String::new() };
+    let name = |part: &ServerVerdict| if part.verdict.answered() { part.server.to_string() } else { String::new() };
     one.parts.iter().map(name).collect()
 }
 
@@ -378,7 +380,7 @@ fn merged(name: &str, parts: &[&ServerVerdict]) -> ServerVerdict {
     } else {
         Some(format!("{fresh} of {}", count(parts.len(), "file", "files")))
     };
-    ServerVerdict { server: name.to_owned(), verdict, reason }
+    ServerVerdict { server: DisplayName::new(name), verdict, reason }
 }
 
 /// Files with something to list.

@@ -73,7 +73,7 @@ impl<'a> Chooser<'a> {
         let available = |entry: &Entry| self.is_available(entry);
         let mut serving = engine.route_among(&file.path, &file.language, &file.ceiling, available);
         if !matches!(engine.bound.binding(), Binding::Explicit(_)) {
-            let missing = serving.answering.first().map(|(entry, _)| engine.display(entry));
+            let missing = serving.answering.first().map(|(entry, _)| engine.display(entry).to_string());
             serving.answering.retain(|(entry, _)| self.is_available(entry));
             if let Some(missing) = missing.filter(|_| serving.answering.is_empty() && serving.linters.is_empty()) {
                 *self.unserved.entry(missing).or_default() += 1;

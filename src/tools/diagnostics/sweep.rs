@@ -15,7 +15,7 @@ use super::Moment;
 use crate::{
     config::count,
     protocol::types::Severity,
-    registry::Entry,
+    registry::{DisplayName, Entry},
     runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
     tools::{
         ask::{Ask, Heard},
@@ -49,7 +49,7 @@ pub(super) struct Checked {
     /// Problems that servers told of, and that were too many to read.
     pub beyond: usize,
     /// Why servers have not answered.
-    pub missing: Vec<(String, Shortfall)>,
+    pub missing: Vec<(DisplayName, Shortfall)>,
 }
 
 /// A problem with what decides about its place in the answer.
