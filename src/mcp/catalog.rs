@@ -89,7 +89,7 @@ fn description(tool: ToolId) -> &'static str {
         ToolId::Types => "Supertypes or subtypes of a class or interface, as a tree.",
         ToolId::Rename => "Plans to rename a symbol in all files that use it; apply makes the plan.",
         ToolId::CodeActions => {
-            "Quick fixes and refactorings for a range or a file; action: plans one, by its id or title. only: kinds such \
+            "Quick fixes and refactorings for a range or a file; action: plans one, by id or title. only: kinds such \
              as quickfix, source.organizeImports, source.fixAll."
         }
         ToolId::Format => "Plans to format a file or a range of it.",

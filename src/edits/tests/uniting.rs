@@ -45,7 +45,10 @@ fn become_(parts: &[(Encoding, WorkspaceEdit)]) -> String {
     }
 }
 
-fn check(parts: &[(Encoding, &[(usize, usize, &str)])], expected: &Expect) {
+/// What one server wants, and what it counts in.
+type Wish<'w> = (Encoding, &'w [(usize, usize, &'w str)]);
+
+fn check(parts: &[Wish<'_>], expected: &Expect) {
     let parts: Vec<_> = parts.iter().map(|(encoding, places)| (*encoding, edit(*encoding, places))).collect();
     expected.assert_eq(&become_(&parts));
 }
