@@ -57,6 +57,7 @@ mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod unseen;
 mod watched;
 mod wire;
 
@@ -94,6 +95,7 @@ fn main() {
         everything::trials(),
         freshness::trials(),
         eventless::trials(),
+        unseen::trials(),
         watched::trials(),
         documents::trials(),
         replaced::trials(),
