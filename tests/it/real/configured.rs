@@ -20,7 +20,7 @@ pub(super) fn more() -> Vec<libtest_mimic::Trial> {
     vec![row_trial("real::configured::clangd_and_its_flags".to_owned(), row, clangd_and_its_flags)]
 }
 
-/// With each of these texts in the file, `a.py` has an error or not; twice around, and last it is removed.
+/// With each of these texts in the configuration the asked file has a problem, or none; twice around.
 #[track_caller]
 fn by(lp: &Langport, ws: &Workspace, ask: &str, file: &str, texts: &[(&str, Option<&str>)]) {
     for round in 0..2 {
