@@ -59,7 +59,7 @@ impl Drop for Mount {
 }
 
 /// Why there is no FUSE here.
-fn missing() -> Option<&'static str> {
+pub(crate) fn missing() -> Option<&'static str> {
     static MISSING: OnceLock<Option<&'static str>> = OnceLock::new();
     *MISSING.get_or_init(|| {
         let on_path = |name: &str| {

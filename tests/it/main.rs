@@ -65,6 +65,7 @@ mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod unseen;
 mod watched;
 mod wire;
 
@@ -104,6 +105,7 @@ fn main() {
         everything::trials(),
         freshness::trials(),
         eventless::trials(),
+        unseen::trials(),
         watched::trials(),
         documents::trials(),
         replaced::trials(),

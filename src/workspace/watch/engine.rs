@@ -3,8 +3,9 @@
 
 mod aside;
 mod look;
+mod unseen;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::inotify::ReadFlags;
 
 use super::facts::REPORTED;
+use super::linked::Linked;
 use super::log::Log;
 use super::names::Names;
 use super::queue::{self, Queue, Raw};
@@ -29,6 +31,9 @@ pub(super) struct Engine {
     rules: Rules,
     /// Folders where file systems are mounted that report no changes.
     blind: Vec<PathBuf>,
+    /// What is mounted in the workspace.
+    mounts: BTreeSet<(PathBuf, Vec<u8>)>,
+    linked: Linked,
     sweeper: Arc<Sweeper>,
     roots: Arc<[Top]>,
     /// Folders without a watched parent: the roots and the exempt ones.
@@ -73,6 +78,8 @@ impl Engine {
             log,
             rules: Rules::default(),
             blind: Vec::new(),
+            mounts: BTreeSet::new(),
+            linked: Linked::default(),
             sweeper,
             tops: roots.iter().map(|root| root.path.clone()).collect(),
             roots,
@@ -90,9 +97,10 @@ impl Engine {
     }
 
     /// To be called before anything is looked through.
-    pub(super) fn rule(&mut self, rules: Rules, blind: Vec<PathBuf>) {
+    pub(super) fn rule(&mut self, rules: Rules, blind: Vec<PathBuf>, mounts: BTreeSet<(PathBuf, Vec<u8>)>) {
         self.rules = rules;
         self.blind = blind;
+        self.mounts = mounts;
     }
 
     pub(super) fn folders(&self) -> usize {
@@ -193,6 +201,11 @@ impl Engine {
         };
         let path = folder.join(name);
         self.record(&path, kind, false);
+        match kind {
+            Kind::Deleted => self.linked.forget(&path),
+            Kind::Changed if !self.linked.contains(&path) => {}
+            Kind::Created | Kind::Changed => self.note_linked(&path),
+        }
         if flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO | ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
             self.look_for_link(&path, kind);
         }
@@ -223,6 +236,7 @@ impl Engine {
                 }
             }
         }
+        self.linked.leave(folder);
         for watch in watches {
             self.queue.remove(watch);
             self.forget(watch);

@@ -52,18 +52,9 @@ pub(super) fn without_events(path: &Path) -> Option<String> {
     Some(format!("{} is on {name}, which does not report all changes", path.display()))
 }
 
-/// Folders below the roots where file systems are mounted which do not report all changes, with why.
-#[cfg(target_os = "linux")]
-pub(super) fn mounts_without_events(roots: &[PathBuf]) -> Vec<(PathBuf, String)> {
-    let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
-    let points = table.split(|&byte| byte == b'\n').filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
-    let below = points.map(unescape).filter(|point| roots.iter().any(|root| point.starts_with(root) && point != root));
-    below.filter_map(|point| without_events(&point).map(|why| (point, why))).collect()
-}
-
 /// A path as the kernel prints it: blanks and the like are three octal digits behind a backslash.
 #[cfg(target_os = "linux")]
-fn unescape(text: &[u8]) -> PathBuf {
+pub(super) fn unescape(text: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -5,8 +5,12 @@
 #[cfg(target_os = "linux")]
 mod engine;
 mod facts;
+#[cfg(target_os = "linux")]
+mod linked;
 mod links;
 mod log;
+#[cfg(target_os = "linux")]
+mod mounts;
 mod names;
 mod portable;
 #[cfg(target_os = "linux")]

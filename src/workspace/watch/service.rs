@@ -9,15 +9,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::sync::watch;
 
 use super::engine::{Engine, Round};
-use super::facts::{TICK_NS, mounts_without_events, without_events};
+use super::facts::TICK_NS;
 use super::log::Log;
+use super::mounts::{self, Bell};
 use super::queue::Queue;
 use super::rules::Rules;
 use super::source::Feed;
@@ -52,7 +53,9 @@ struct Shared {
     /// Everything has been looked through once.
     complete: AtomicBool,
     /// Why no event can be relied upon somewhere: a file system without events in the workspace.
-    blind: OnceLock<String>,
+    blind: Mutex<Option<String>>,
+    /// Whether something has been mounted.
+    mounts: Bell,
     /// Another folder may go by a root's name: to be looked at in the next turn.
     renewed: AtomicBool,
 }
@@ -73,7 +76,8 @@ impl Service {
             head,
             state,
             complete: AtomicBool::new(false),
-            blind: OnceLock::new(),
+            blind: Mutex::new(None),
+            mounts: Bell::new(),
             renewed: AtomicBool::new(false),
         });
         let service = Service { shared: Arc::clone(&shared) };
@@ -82,13 +86,11 @@ impl Service {
         Shared::walk(&shared, round, move |shared| {
             // Compiling patterns takes milliseconds, and a file system that does not answer takes for ever.
             let rules = Rules::new(&roots, &ignore);
-            let whole = roots.iter().filter_map(|root| Some((root.clone(), without_events(root)?)));
-            let mut blind: Vec<(PathBuf, String)> = whole.collect();
-            blind.extend(mounts_without_events(&roots));
-            if let Some((_, why)) = blind.first() {
-                shared.blind.get_or_init(|| why.clone());
-            }
-            shared.engine().rule(rules, blind.into_iter().map(|(folder, _)| folder).collect());
+            let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
+            let mounts = mounts::mounts(&roots);
+            let blind = mounts::blind(&roots, &mounts);
+            shared.set_blind(blind.first().map(|(_, why)| why.clone()));
+            shared.engine().rule(rules, blind.into_iter().map(|(folder, _)| folder).collect(), mounts);
         })?;
         std::thread::Builder::new().name("watch-events".into()).spawn(move || Shared::run(&shared))?;
         Ok(service)
@@ -97,7 +99,9 @@ impl Service {
     pub(super) async fn barrier(&self, deadline: Duration, renewed: bool) -> Barrier {
         if renewed {
             self.shared.renewed.store(true, Ordering::SeqCst);
-        } else if let Some(barrier) = self.shared.at_once() {
+        } else if !self.shared.mounts.has_rung()
+            && let Some(barrier) = self.shared.at_once()
+        {
             // Nearly always nothing is waiting and nobody at work.
             return barrier;
         }
@@ -166,8 +170,23 @@ impl Shared {
             State::SettingUp { .. } if self.complete.load(Ordering::SeqCst) => return None,
             State::SettingUp { .. } => return Some(Barrier::TimedOut),
         };
-        let _engine = self.engine.try_lock().ok()?;
-        (self.queue.pending() == 0 && self.state.borrow().is_settled()).then_some(reached)
+        let mut engine = self.engine.try_lock().ok()?;
+        if self.queue.pending() > 0 || !self.state.borrow().is_settled() {
+            return None;
+        }
+        engine.look_at_linked();
+        self.tell_head();
+        Some(reached)
+    }
+
+    fn set_blind(&self, why: Option<String>) {
+        *self.blind.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// The log may have grown.
+    fn tell_head(&self) {
+        let head = self.log.lock().unwrap_or_else(PoisonError::into_inner).head();
+        self.head.send_if_modified(|known| std::mem::replace(known, head) != head);
     }
 
     fn stopped(&self) -> bool {
@@ -210,8 +229,15 @@ impl Shared {
                     if shared.queue.pending() == 0 {
                         complete = now;
                     }
+                    // At the start everything is looked through anyhow.
+                    if shared.state.borrow().is_settled() && shared.mounts.take() {
+                        shared.set_blind(engine.follow_mounts());
+                    }
                     if shared.renewed.swap(false, Ordering::SeqCst) {
                         engine.follow_roots();
+                    }
+                    if asked > *shared.reached.borrow() {
+                        engine.look_at_linked();
                     }
                     if shared.state.borrow().is_settled() {
                         shared.settle(&engine);
@@ -219,8 +245,7 @@ impl Shared {
                     None
                 }
             };
-            let head = shared.log.lock().unwrap_or_else(PoisonError::into_inner).head();
-            shared.head.send_if_modified(|known| std::mem::replace(known, head) != head);
+            shared.tell_head();
             shared.reached.send_replace(asked);
             if round.is_some_and(|round| Shared::walk(shared, round, |_| ()).is_err()) {
                 shared.state.send_replace(State::NoEvents { why: "no thread can be started".into() });
@@ -263,7 +288,8 @@ impl Shared {
 
     /// Says how it stands when everything has been looked through.
     fn settle(&self, engine: &Engine) {
-        let state = State::settled(engine.folders(), self.blind.get(), engine.root_gone(), engine.limit.as_ref());
+        let blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let state = State::settled(engine.folders(), blind.as_ref(), engine.root_gone(), engine.limit.as_ref());
         self.state.send_if_modified(|known| {
             let differs = *known != state;
             *known = state;

@@ -1,6 +1,7 @@
 //! Real folders, real events; nothing here waits for a time to pass.
 
 mod aside;
+mod unseen;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -237,11 +238,13 @@ async fn too_many_folders_are_said_to_be() {
         f.put("c/y", "");
         files::remove(&f.path("b/x")).unwrap();
         f.check(&expect!["+c/y +x -b/x"]).await;
-        // A file that is only just written is told of again where its folder is looked through anew.
+        // With `notify` all folders are compared where some are not watched: a file that is both watched and compared may
+        // be told of by either.
+        let again = if source == Source::Folders { "+x" } else { "" };
         f.put("d/e/new", "");
-        f.check_but("+x", &expect!["+d/ +d/e/ +d/e/new"]).await;
+        f.check_but(again, &expect!["+d/ +d/e/ +d/e/new"]).await;
         files::remove_tree(&f.path("d")).unwrap();
-        f.check_but("+x", &expect!["-d/ -d/e/ -d/e/new"]).await;
+        f.check_but(again, &expect!["-d/ -d/e/ -d/e/new"]).await;
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod changes;
 mod clients;
+mod configured;
 mod definitions;
 mod edits;
 mod flask;
@@ -61,6 +62,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         sync::trials(),
         scopes::trials(),
         surveys::trials(),
+        configured::trials(),
+        configured::more(),
         installed::trials(),
         project::trials(),
         positions::trials(),

@@ -107,10 +107,12 @@ impl Engine {
                 links.push(entry.path());
             }
             let before = old.contains(&name);
+            let metadata = entry.metadata().ok();
+            if let Some(metadata) = metadata.as_ref().filter(|metadata| self.linked.concerns(metadata)) {
+                self.note_metadata(&entry.path(), metadata, begin(visit));
+            }
             let kind = match visit {
-                Visit::Since(start) => {
-                    entry.metadata().ok().and_then(|metadata| changed(&metadata, start, known.then_some(before)))
-                }
+                Visit::Since(start) => metadata.and_then(|metadata| changed(&metadata, start, known.then_some(before))),
                 Visit::New if before => Some(Kind::Changed),
                 Visit::Again if before => None,
                 Visit::New | Visit::Again => Some(Kind::Created),
