@@ -20,6 +20,7 @@ macro_rules! trials {
 }
 
 mod actions;
+mod changed;
 mod changes;
 mod channels;
 mod clients;
@@ -43,6 +44,7 @@ mod mcp;
 mod mistakes;
 mod moves;
 mod output;
+mod planners;
 mod positions;
 mod readme;
 mod real;
@@ -92,6 +94,7 @@ fn main() {
         diagnostics::trials(),
         channels::trials(),
         marks::trials(),
+        changed::trials(),
         everything::trials(),
         freshness::trials(),
         eventless::trials(),
@@ -114,6 +117,7 @@ fn main() {
         tools::trials(),
         actions::trials(),
         changes::trials(),
+        planners::trials(),
         moves::trials(),
         consent::trials(),
         hostile_edits::trials(),

@@ -15,6 +15,7 @@ mod positions;
 mod project;
 mod rows_native;
 mod rows_python;
+mod rows_typescript;
 mod rows_web;
 mod rust;
 mod sandbox;
