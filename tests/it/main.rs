@@ -34,6 +34,7 @@ mod eventless;
 mod everything;
 mod fake;
 mod freshness;
+mod grouped;
 mod hostile;
 mod hostile_edits;
 mod install;
@@ -96,6 +97,7 @@ fn main() {
         marks::trials(),
         changed::trials(),
         everything::trials(),
+        grouped::trials(),
         freshness::trials(),
         eventless::trials(),
         watched::trials(),
