@@ -14,6 +14,9 @@ const NAMED: usize = 8;
 /// Reasons that are told with their files.
 const GROUPS: usize = 8;
 
+/// A reason, and the files that have it.
+type Group<'a> = (String, Vec<&'a str>);
+
 /// How files were compared.
 #[derive(Default)]
 pub(super) struct Judging {
@@ -38,7 +41,7 @@ pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
         return;
     }
     // Worst first.
-    let mut groups: BTreeMap<(Reverse<Verdict>, String), (String, Vec<&str>)> = BTreeMap::new();
+    let mut groups: BTreeMap<(Reverse<Verdict>, String), Group<'_>> = BTreeMap::new();
     for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
         let worst = one.parts.iter().max_by_key(|part| part.verdict);
         // What a server lacks has been said above, once.
