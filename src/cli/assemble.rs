@@ -82,7 +82,8 @@ impl Flagged {
             Some("workspace-write") => Some(Permission::WorkspaceWrite),
             Some(other) => anyhow::bail!("--permission is `{other}`; it can be read-only or workspace-write"),
         };
-        let named = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+        // What the settings bind does not count then.
+        let named = |list: &[String]| (self.auto || !list.is_empty()).then(|| list.to_vec());
         let all = self.capabilities.iter().any(|word| word == "all");
         let capabilities = if self.capabilities.is_empty() || all {
             None

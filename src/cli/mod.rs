@@ -23,11 +23,14 @@ use clap::{Parser, Subcommand};
 
 /// Language servers for any agent: an MCP server over real language servers.
 #[derive(Debug, Parser)]
-#[command(name = "langport", version, about, propagate_version = true)]
+#[command(name = "langport", version, about, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXIT_CODES: &str = "Exit codes: 0: done; 1: not done (call: the answer is a failure; doctor, try: something does not \
+                          work);\n2: the command line is wrong; 130: ended by a signal (doctor, try)";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -22,6 +22,7 @@ macro_rules! trials {
 mod actions;
 mod between;
 mod called;
+mod changed;
 mod changes;
 mod channels;
 mod clients;
@@ -35,6 +36,7 @@ mod eventless;
 mod everything;
 mod fake;
 mod freshness;
+mod grouped;
 mod hostile;
 mod hostile_edits;
 mod install;
@@ -45,6 +47,7 @@ mod mcp;
 mod mistakes;
 mod moves;
 mod output;
+mod planners;
 mod positions;
 mod reach;
 mod readme;
@@ -102,7 +105,9 @@ fn main() {
         between::trials(),
         marks::trials(),
         since::trials(),
+        changed::trials(),
         everything::trials(),
+        grouped::trials(),
         freshness::trials(),
         eventless::trials(),
         unseen::trials(),
@@ -127,6 +132,7 @@ fn main() {
         called::trials(),
         changes::trials(),
         renames::trials(),
+        planners::trials(),
         moves::trials(),
         several::trials(),
         consent::trials(),

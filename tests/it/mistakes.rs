@@ -56,6 +56,11 @@ fn a_binding_to_nothing_is_told_with_its_line_and_does_not_stop_the_start() {
     let told = lp.tool("status", &json!({}));
     told.contains("config.toml:1: `bind` no definition is called `nope`; `langport list` shows all of them");
     drop(lp);
+    // A flag goes before what is set.
+    let lp = Langport::builder(&ws).server(fake()).auto().config("bind = [\"nope\"]").arg("--auto").start();
+    lp.hover(&at("a.py")).verdict_is("fresh");
+    lp.tool("status", &json!({})).lacks("nope");
+    drop(lp);
     let lp = Langport::builder(&ws).server(fake()).auto().env("LANGPORT_LANGUAGES", "pyton,go").start();
     let told = lp.tool("status", &json!({}));
     told.contains("LANGPORT_LANGUAGES: no definition serves the language `pyton`: did you mean `python`?");

@@ -15,6 +15,7 @@ use crate::support::Workspace;
 trials![
     the_table_of_keys_is_that_of_the_settings,
     the_tools_are_those_that_exist,
+    capabilities_that_are_not_called_as_their_tools_are_told,
     the_example_of_a_definition_works,
     links_lead_somewhere,
 ];
@@ -73,6 +74,18 @@ fn the_tools_are_those_that_exist() {
     let shown: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let there: Vec<String> = ToolId::ALL.iter().map(|tool| tool.canonical().replace(['/', '-'], "_")).collect();
     assert_eq!(shown, there);
+}
+
+fn capabilities_that_are_not_called_as_their_tools_are_told() {
+    let readme = readme();
+    let told = between(&readme, "A capability is called", "Servers start").replace('\n', " ");
+    for tool in ToolId::ALL {
+        let Some(capability) = tool.capability() else { continue };
+        let name = tool.canonical().replace(['/', '-'], "_");
+        let said = told.contains(&format!("`{}` for `{name}`", capability.word()));
+        let alike = name.trim_start_matches("lsp_") == capability.word();
+        assert!(said != alike, "{name}: {}", capability.word());
+    }
 }
 
 fn the_example_of_a_definition_works() {

@@ -70,7 +70,8 @@ fn a_workspace_of_100000_files() {
         std::fs::create_dir_all(&path).unwrap();
         (0..25).for_each(|file| std::fs::write(path.join(format!("module_{file}.py")), "x = 1\n").unwrap());
     }
-    for (config, stands) in [("", "watching 4051 folders"), ("watch_events = false", "files are compared on each call")]
+    for (config, stands) in
+        [("", "watching 4,051 folders"), ("watch_events = false", "files are compared on each call")]
     {
         let script = Script { unread: true, ..Script::watching("**/*") };
         let server = Definition::new("fake", script).table("[ready]\ngrace_ms = 0");

@@ -253,7 +253,7 @@ fn per_01_ignored_folders_take_no_watches() {
     lp.hover(&at("a.py")).verdict_is("fresh");
     let status = within(Duration::from_secs(10), || {
         let status = lp.tool("status", &json!({}));
-        status.has("watching 1 folders").then_some(status)
+        status.has("watching 1 folder").then_some(status)
     });
     assert!(status.is_some(), "{} after {:?}", lp.tool("status", &json!({})), begun.elapsed());
     // The root, and what tells of installed packages.

@@ -1,6 +1,7 @@
 //! Budgets and cursors, and that nothing of a server or a file begins a line.
 
 use super::*;
+use crate::tools::outcome::{SymbolLine, TreeLine};
 
 fn many(count: usize, text: &str) -> Outcome {
     let body = (0..count).map(|n| place(&format!("src/f{}.py", n / 7), n as u32 + 1, 5, Some(text))).collect();

@@ -1,7 +1,10 @@
 //! Remarks below an answer's first line: who is missing, which files are worth less than the rest, how problems were
 //! compared, and what is not listed.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashSet},
+};
 
 use super::sweep::Sweep;
 use crate::tools::{kinds::count, outcome::Verdict, problems::note};
@@ -10,6 +13,9 @@ use crate::tools::{kinds::count, outcome::Verdict, problems::note};
 const NAMED: usize = 8;
 /// Reasons that are told with their files.
 const GROUPS: usize = 8;
+
+/// A reason, and the files that have it.
+type Group<'a> = (String, Vec<&'a str>);
 
 /// How files were compared.
 #[derive(Default)]
@@ -37,17 +43,18 @@ impl Judging {
 
 /// What servers lack, and of several files those whose verdict is not the best one.
 pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
+    let mut told: HashSet<String> = HashSet::new();
     for (name, shortfall) in sweep.checked.iter().flat_map(|one| &one.missing) {
         let text = note(name, shortfall);
-        if !notes.contains(&text) {
+        if told.insert(numberless(&text)) {
             notes.push(text);
         }
     }
     if !several || sweep.checked.len() < 2 {
         return;
     }
-    // Worst first; reasons that differ in their numbers alone (how long it took) are one reason.
-    let mut groups: BTreeMap<(Reverse<Verdict>, String), (String, Vec<&str>)> = BTreeMap::new();
+    // Worst first.
+    let mut groups: BTreeMap<(Reverse<Verdict>, String), Group<'_>> = BTreeMap::new();
     for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
         let worst = one.parts.iter().max_by_key(|part| part.verdict);
         // What a server lacks has been said above, once.
@@ -57,8 +64,7 @@ pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
             None => format!(" ({})", part.server),
         });
         let reason = reason.unwrap_or_default();
-        let alike = reason.split(|c: char| c.is_ascii_digit() || c == '.').filter(|part| !part.is_empty());
-        let key = (Reverse(one.verdict), alike.collect::<String>());
+        let key = (Reverse(one.verdict), numberless(&reason));
         groups.entry(key).or_insert_with(|| (reason, Vec::new())).1.push(&one.shown);
     }
     let beyond: usize = groups.values().skip(GROUPS).map(|(_, files)| files.len()).sum();
@@ -100,6 +106,11 @@ pub(super) fn remarks_on_judging(notes: &mut Vec<String>, judging: &Judging, cap
         let files: Vec<&str> = capped.iter().map(String::as_str).collect();
         notes.push(format!("not all are listed, ask with file_path for the rest: {}", named(&files)));
     }
+}
+
+/// A text without its numbers: what differs in them alone (how long it took) is one reason.
+fn numberless(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
 }
 
 fn named(files: &[&str]) -> String {

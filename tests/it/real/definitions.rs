@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::{places_are, rows_native, rows_python, rows_web, rust, servers};
+use super::{places_are, rows_native, rows_python, rows_typescript, rows_web, rust, servers};
 
 pub(super) use Column::{Is, Unsupported, Untried};
 
@@ -132,7 +132,8 @@ impl Row {
 
 /// The whole table.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
-    rows_web::ROWS.iter().chain(rows_native::ROWS).chain(rows_python::ROWS)
+    let rows = rows_typescript::ROWS.iter().chain(rows_web::ROWS);
+    rows.chain(rows_native::ROWS).chain(rows_python::ROWS)
 }
 
 pub(super) fn trials() -> Vec<Trial> {

@@ -19,6 +19,7 @@ mod project;
 mod reach;
 mod rows_native;
 mod rows_python;
+mod rows_typescript;
 mod rows_web;
 mod rust;
 mod sandbox;

@@ -1,4 +1,4 @@
-//! Rows for what compiles, for shells, and for files of settings and prose; more type checkers for Python.
+//! Rows for what compiles, for shells, and for files of settings and prose.
 
 use serde_json::json;
 
@@ -9,8 +9,7 @@ use super::{
     places_are, rust,
 };
 
-pub(super) const ROWS: &[Row] =
-    &[CLANGD, GOPLS, RUST_ANALYZER, BASH, FORTLS, TOMBI, RUMDL, JUST, SQRUFF, BASEDPYRIGHT, PYREFLY, ZUBAN];
+pub(super) const ROWS: &[Row] = &[CLANGD, GOPLS, RUST_ANALYZER, BASH, FORTLS, TOMBI, RUMDL, JUST, SQRUFF];
 
 const C: At = ("main.cpp", 4, "twice");
 
@@ -370,89 +369,4 @@ SELECT a  FROM b;
     rename: Unsupported,
     format: Is(("a.sql", "would change nothing")),
     ..Row::NEW
-};
-
-const PY: At = ("main.py", 3, "twice");
-
-/// What every type checker for Python says alike.
-pub(super) const PYTHON: Row = Row {
-    needs: &["python3"],
-    fixture: "//- pyproject.toml
-[project]
-name = \"demo\"
-version = \"1\"
-//- lib.py
-def twice(n: int) -> int:
-    \"\"\"Doubles a number.\"\"\"
-    return n + n
-//- main.py
-from lib import twice
-
-x: str = twice(1)
-//- other.py
-from lib import twice
-
-y = twice(2)
-",
-    file: "main.py",
-    mend: ("x: str", "x: int"),
-    hover: Is((PY, "Doubles a number.")),
-    definition: Is((PY, &["lib.py:1:5"])),
-    references: Is((PY, &["lib.py:1:5", "main.py:1:17", "main.py:3:10", "other.py:1:17", "other.py:3:5"])),
-    symbols: Is(("lib.py", &["1 function twice"])),
-    ..Row::NEW
-};
-
-pub(super) const BASEDPYRIGHT: Row = Row {
-    name: "basedpyright",
-    needs: &["npm", "node"],
-    problem: ("Type \"int\" is not assignable to declared type \"str\"", 3, 10),
-    across: Some(Across {
-        file: "lib.py",
-        find: "-> int",
-        replace: "-> str",
-        problem: "is not assignable to declared type \"int\"",
-    }),
-    workspace_symbols: Is(("twice", &["lib.py:1:5"])),
-    more: Some(no_interpreter_of_the_repository),
-    rename: Is((("main.py", 3, "twice"), "renamed", "5 places in 3 files")),
-    format: Unsupported,
-    ..PYTHON
-};
-
-/// The `.venv` of a repository is a program of the repository.
-fn no_interpreter_of_the_repository(lp: &Langport, ws: &Workspace) {
-    ws.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n");
-    let touched = ws.path("executed");
-    ws.write(".venv/bin/python", &format!("#!/bin/sh\ntouch {}\nexec python3 \"$@\"\n", touched.display()));
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(ws.path(".venv/bin/python"), executable).expect("an executable file");
-    lp.tool("status", &json!({"restart": true, "server": "basedpyright"}));
-    lp.diagnostics("main.py").verdict_is("fresh").contains("no problems");
-    assert!(!touched.exists(), "the interpreter of the repository was run");
-}
-
-const PYREFLY: Row = Row {
-    name: "pyrefly",
-    trusted: true,
-    problem: ("`int` is not assignable to `str`", 3, 10),
-    across: Some(Across {
-        file: "lib.py",
-        find: "-> int",
-        replace: "-> str",
-        problem: "`str` is not assignable to `int`",
-    }),
-    workspace_symbols: Is(("twice", &["lib.py:1:5"])),
-    rename: Is((("main.py", 3, "twice"), "renamed", "5 places in 3 files")),
-    format: Unsupported,
-    ..PYTHON
-};
-
-const ZUBAN: Row = Row {
-    name: "zuban",
-    problem: ("expression has type \"int\", variable has type \"str\"", 3, 10),
-    across: Some(Across { file: "lib.py", find: "-> int", replace: "-> str", problem: "variable has type \"int\"" }),
-    rename: Is((("main.py", 3, "twice"), "renamed", "5 places in 3 files")),
-    format: Unsupported,
-    ..PYTHON
 };
