@@ -121,7 +121,15 @@ fn floods_of_edits() {
     let one = json!({"range": range(0, 0, 0), "newText": "x"});
     let many = json!({"changes": {"$uri": vec![one; 100_001]}});
     renamed(&ws, many).fails("too_large").contains("100,000");
-    // Larger than a message may be is another matter: this one fits in one.
+    // Larger than a message may be: the server is ended before it has said all of it, and starts anew.
+    let lp = Langport::with(&ws, Script::new().on("textDocument/rename", [Act::LargeRename(100 << 20)]));
+    let arguments = json!({"file_path": "a.py", "line": 1, "column": 1, "new_name": "total"});
+    let refused = lp.tool("rename", &arguments);
+    refused.fails("failed").contains("fake");
+    lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1})).verdict_is("fresh");
+    assert_eq!(ws.read("a.py"), "tally = 1\n", "nothing is written");
+    drop(lp);
+    // This one fits in a message.
     let large = "x".repeat(30 << 20);
     let large = json!({"changes": {"$uri": [{"range": range(0, 0, 5), "newText": large}]}});
     renamed(&ws, large).fails("too_large").contains("a.py");

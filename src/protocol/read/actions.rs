@@ -1,11 +1,12 @@
 //! Code actions: `Command` or `CodeAction`, each kept as it came, because it goes back to the server to be resolved; and
 //! what `textDocument/prepareRename` answers.
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
+use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use super::basic::{Flag, RangeShape, Short};
-use super::shape::{Of, Shape, key, skip, value};
+use super::keys::{One, WithText};
+use super::shape::{Shape, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{Capped, CodeAction, Prepared};
 
@@ -64,8 +65,8 @@ impl<'de> Shape<'de> for ActionsShape {
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut list = Capped::default();
         let mut bytes = 0;
-        while let Some(read) = array.next_element_seed(RawAction { caps: self.caps })? {
-            let Some(action) = read else {
+        while let Some(read) = array.next_element_seed(WithText::new(RAW, ActionShape { caps: self.caps }))? {
+            let Some(action) = read.map(raw_action) else {
                 list.dropped += 1;
                 continue;
             };
@@ -80,29 +81,15 @@ impl<'de> Shape<'de> for ActionsShape {
 }
 
 /// An action that is read and kept as it stands.
-struct RawAction {
-    caps: Caps,
-}
-
-impl<'de> DeserializeSeed<'de> for RawAction {
-    type Value = Option<CodeAction>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<CodeAction>, D::Error> {
-        let raw = <&'de RawValue as serde::Deserialize>::deserialize(deserializer)?;
-        if raw.get().len() > RAW {
-            return Ok(None);
-        }
-        let mut inner = serde_json::Deserializer::from_str(raw.get());
-        let action = Of(ActionShape { caps: self.caps }).deserialize(&mut inner).map_err(D::Error::custom)?;
-        Ok(action.map(|parts| CodeAction {
-            title: parts.title,
-            kind: parts.kind,
-            preferred: parts.preferred,
-            disabled: parts.disabled,
-            has_edit: parts.has_edit,
-            command: parts.command,
-            raw: raw.to_owned(),
-        }))
+fn raw_action((parts, raw): (Parts, &RawValue)) -> CodeAction {
+    CodeAction {
+        title: parts.title,
+        kind: parts.kind,
+        preferred: parts.preferred,
+        disabled: parts.disabled,
+        has_edit: parts.has_edit,
+        command: parts.command,
+        raw: raw.to_owned(),
     }
 }
 
@@ -196,15 +183,8 @@ impl<'de> Shape<'de> for CommandShape {
         Short(self.0).text(value)
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<String>, A::Error> {
-        let mut name = None;
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "command" => name = value(&mut object, Short(self.0))?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(name)
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<String>, A::Error> {
+        One { key: "command", value: Short(self.0) }.object(object)
     }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::de::{MapAccess, SeqAccess};
 
 use super::Found;
+use super::keys::{One, Two};
 use super::shape::{Number, Shape, item, key, skip, value};
 use crate::protocol::positions::{Position, Range};
 
@@ -173,16 +174,9 @@ impl<'de> Shape<'de> for RangeShape {
         None
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Range>, A::Error> {
-        let (mut start, mut end) = (None, None);
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "start" => start = value(&mut object, PositionShape)?,
-                "end" => end = value(&mut object, PositionShape)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(start.zip(end).map(|(start, end): (Position, _)| Range { start: start.min(end), end }))
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<Range>, A::Error> {
+        let ends = Two { keys: ["start", "end"], each: PositionShape }.object(object)?;
+        Ok(ends.map(|(start, end)| Range { start: start.min(end), end }))
     }
 }
 
@@ -196,16 +190,9 @@ impl<'de> Shape<'de> for PositionShape {
         None
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Position>, A::Error> {
-        let (mut line, mut character) = (None, None);
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "line" => line = value(&mut object, Unsigned)?,
-                "character" => character = value(&mut object, Unsigned)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(line.zip(character).map(|(line, character)| Position { line, character }))
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<Position>, A::Error> {
+        let both = Two { keys: ["line", "character"], each: Unsigned }.object(object)?;
+        Ok(both.map(|(line, character)| Position { line, character }))
     }
 }
 
@@ -270,14 +257,7 @@ impl<'de> Shape<'de> for Documentation {
         Short(self.0).text(value)
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<String>, A::Error> {
-        let mut text = None;
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "value" => text = value(&mut object, Short(self.0))?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(text)
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<String>, A::Error> {
+        One { key: "value", value: Short(self.0) }.object(object)
     }
 }

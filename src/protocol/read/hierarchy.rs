@@ -1,10 +1,11 @@
 //! Call and type hierarchies. Each item is kept as it came, because it goes back to the server with the next question.
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
+use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use super::basic::{RangeShape, Short, Small, Uri};
-use super::shape::{Many, Of, Shape, key, skip, value};
+use super::keys::WithText;
+use super::shape::{Many, Shape, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::positions::Range;
 use crate::protocol::types::{Call, Capped, HierarchyItem};
@@ -51,12 +52,12 @@ impl<'de> Shape<'de> for Items {
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut list = Capped::default();
-        while let Some(read) = array.next_element_seed(RawItem { caps: self.caps })? {
+        while let Some(read) = array.next_element_seed(WithText::new(RAW, ItemShape { caps: self.caps }))? {
             match read {
-                Some(kept) => {
+                Some((item, raw)) => {
                     list.total += 1;
                     if list.items.len() < self.caps.items {
-                        list.items.push(kept);
+                        list.items.push(item.with(raw));
                     }
                 }
                 None => list.dropped += 1,
@@ -66,25 +67,7 @@ impl<'de> Shape<'de> for Items {
     }
 }
 
-/// An item that is read and kept as it stands.
-struct RawItem {
-    caps: Caps,
-}
-
-impl<'de> DeserializeSeed<'de> for RawItem {
-    type Value = Option<HierarchyItem>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<HierarchyItem>, D::Error> {
-        let raw = <&'de RawValue as serde::Deserialize>::deserialize(deserializer)?;
-        if raw.get().len() > RAW {
-            return Ok(None);
-        }
-        let mut inner = serde_json::Deserializer::from_str(raw.get());
-        let item = Of(ItemShape { caps: self.caps }).deserialize(&mut inner).map_err(D::Error::custom)?;
-        Ok(item.map(|item| item.with(raw)))
-    }
-}
-
+/// An item that is kept as it stands.
 struct Item {
     name: String,
     kind: u8,
@@ -155,7 +138,7 @@ impl<'de> Shape<'de> for CallShape {
         let (mut item, mut sites) = (None, Vec::new());
         while let Some(key) = key(&mut object)? {
             match &*key {
-                "from" | "to" => item = object.next_value_seed(RawItem { caps: self.caps })?,
+                "from" | "to" => item = object.next_value_seed(WithText::new(RAW, ItemShape { caps: self.caps }))?,
                 "fromRanges" => {
                     let list = value(&mut object, Many { cap: SITES, each: RangeShape })?;
                     sites = list.map(|list| list.items).unwrap_or_default();
@@ -163,6 +146,6 @@ impl<'de> Shape<'de> for CallShape {
                 _ => skip(&mut object)?,
             }
         }
-        Ok(item.map(|item| Call { item, sites }))
+        Ok(item.map(|(item, raw)| Call { item: item.with(raw), sites }))
     }
 }

@@ -5,6 +5,7 @@ use serde::de::{MapAccess, SeqAccess};
 use super::Found;
 use super::basic::Short;
 use super::edits::Ledger;
+use super::keys::{One, Two};
 use super::shape::{Number, Shape, item, key, skip, value};
 use crate::protocol::positions::{Position, Range};
 use crate::protocol::types::TextEdit;
@@ -69,7 +70,10 @@ impl<'de> Shape<'de> for OneShape {
                 "range" => range = value(&mut object, ExactRange)?,
                 "newText" => text = value(&mut object, Short(usize::MAX))?,
                 // `StringValue`, and rust-analyzer's own form of it.
-                "snippet" => (text, snippet) = (value(&mut object, SnippetShape)?, true),
+                "snippet" => {
+                    text = value(&mut object, One { key: "value", value: Short(usize::MAX) })?;
+                    snippet = true;
+                }
                 "annotationId" => self.0.bears(value(&mut object, Short(usize::MAX))?),
                 "insertTextFormat" => snippet |= value(&mut object, VersionShape)? == Some(2),
                 _ => skip(&mut object)?,
@@ -79,27 +83,6 @@ impl<'de> Shape<'de> for OneShape {
             let text = text.ok_or(Found::Without("newText"))?;
             Ok(TextEdit { range, text, snippet })
         }))
-    }
-}
-
-struct SnippetShape;
-
-impl<'de> Shape<'de> for SnippetShape {
-    type Value = Option<String>;
-
-    fn other(self, _: Found) -> Option<String> {
-        None
-    }
-
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<String>, A::Error> {
-        let mut text = None;
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "value" => text = value(&mut object, Short(usize::MAX))?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(text)
     }
 }
 
@@ -113,19 +96,13 @@ impl<'de> Shape<'de> for ExactRange {
         None
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Range>, A::Error> {
-        let (mut start, mut end) = (None, None);
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "start" => start = value(&mut object, ExactPosition)?,
-                "end" => end = value(&mut object, ExactPosition)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(start.zip(end).filter(|(start, end)| start <= end).map(|(start, end)| Range { start, end }))
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<Range>, A::Error> {
+        let ends = Two { keys: ["start", "end"], each: ExactPosition }.object(object)?;
+        Ok(ends.filter(|(start, end)| start <= end).map(|(start, end)| Range { start, end }))
     }
 }
 
+#[derive(Clone, Copy)]
 struct ExactPosition;
 
 impl<'de> Shape<'de> for ExactPosition {
@@ -135,20 +112,14 @@ impl<'de> Shape<'de> for ExactPosition {
         None
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<Position>, A::Error> {
-        let (mut line, mut character) = (None, None);
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "line" => line = value(&mut object, Exact)?,
-                "character" => character = value(&mut object, Exact)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(line.zip(character).map(|(line, character)| Position { line, character }))
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<Position>, A::Error> {
+        let both = Two { keys: ["line", "character"], each: Exact }.object(object)?;
+        Ok(both.map(|(line, character)| Position { line, character }))
     }
 }
 
 /// A whole number that is not negative; a very large one, which servers send for "to the end", is the largest.
+#[derive(Clone, Copy)]
 struct Exact;
 
 impl Shape<'_> for Exact {

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Documentation, Short, Unsigned};
+use super::keys::Two;
 use super::problems::{Kept, RELATED, ROOM};
 use super::shape::{Many, Number, Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
@@ -129,18 +130,9 @@ impl<'de> Shape<'de> for Place {
         None
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let (mut line, mut offset) = (None, None);
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "line" => line = value(&mut object, Unsigned)?,
-                "offset" => offset = value(&mut object, Unsigned)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(line
-            .zip(offset)
-            .map(|(line, offset)| Position { line: line.saturating_sub(1), character: offset.saturating_sub(1) }))
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
+        let both = Two { keys: ["line", "offset"], each: Unsigned }.object(object)?;
+        Ok(both.map(|(line, offset)| Position { line: line.saturating_sub(1), character: offset.saturating_sub(1) }))
     }
 }
 

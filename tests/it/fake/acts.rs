@@ -34,6 +34,18 @@ fn fill(value: &Value, uri: &str, root: &str) -> Value {
 }
 
 impl Fake {
+    /// Answers with a result whose text has so many bytes, a piece at a time.
+    fn large(&self, id: Option<&Value>, head: &str, bytes: usize, tail: &str) {
+        let id = id.map(ToString::to_string).unwrap_or_default();
+        let (head, tail) = (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{head}"#), format!("{tail}}}"));
+        let piece = "long answer ".repeat(100_000);
+        let pieces = bytes / piece.len();
+        let length = head.len() + pieces * piece.len() + tail.len();
+        self.bytes(format!("Content-Length: {length}\r\n\r\n{head}").as_bytes());
+        (0..pieces).for_each(|_| self.bytes(piece.as_bytes()));
+        self.bytes(tail.as_bytes());
+    }
+
     /// Does what the script says for this method, beside the reading loop where it has to wait.
     pub(super) fn moment(self: &Arc<Self>, method: &str, params: &Value, id: Option<&Value>) {
         let turn = self.turn(method);
@@ -115,17 +127,12 @@ impl Fake {
             Act::Hover(bytes) => {
                 self.reply(id, &json!({"contents": {"kind": "plaintext", "value": "long hover ".repeat(bytes / 11)}}));
             }
-            Act::LargeHover(bytes) => {
-                let id = id.map(ToString::to_string).unwrap_or_default();
-                let (head, tail) = (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"contents":""#), "\"}}");
-                let piece = "long hover ".repeat(100_000);
-                let pieces = bytes / piece.len();
-                self.bytes(
-                    format!("Content-Length: {}\r\n\r\n{head}", head.len() + pieces * piece.len() + tail.len())
-                        .as_bytes(),
-                );
-                (0..pieces).for_each(|_| self.bytes(piece.as_bytes()));
-                self.bytes(tail.as_bytes());
+            Act::LargeHover(bytes) => self.large(id, r#"{"contents":""#, *bytes, "\"}"),
+            Act::LargeRename(bytes) => {
+                let range = r#"{"start":{"line":0,"character":0},"end":{"line":0,"character":5}}"#;
+                let uri = &params["textDocument"]["uri"];
+                let head = format!(r#"{{"changes":{{{uri}:[{{"range":{range},"newText":""#);
+                self.large(id, &head, *bytes, "\"}]}}");
             }
             Act::Completions(count, docs) => {
                 let items = (0..*count)

@@ -56,6 +56,8 @@ pub(crate) enum Act {
     Hover(usize),
     /// The same, written as it comes: for answers that take the fake itself too long.
     LargeHover(usize),
+    /// Answers a rename with one replacement of so many bytes, written as it comes.
+    LargeRename(usize),
     /// Answers with so many completion items, each with documentation of so many bytes.
     Completions(usize, usize),
     /// Answers references with one more of them each time, until the named progress has ended.
