@@ -39,7 +39,7 @@ fn light_and_stable() {
         assert!(list.len() <= 11_800, "{output:?}: {} bytes", list.len());
         assert_eq!(list, serde_json::to_string(&all(ToolNames::Underscore, output)).unwrap());
     }
-    expect!["9766"]
+    expect!["9759"]
         .assert_eq(&serde_json::to_string(&all(ToolNames::Underscore, Output::Text)).unwrap().len().to_string());
 }
 
