@@ -38,7 +38,7 @@ impl Fake {
     fn large(&self, id: Option<&Value>, head: &str, bytes: usize, tail: &str) {
         let id = id.map(ToString::to_string).unwrap_or_default();
         let (head, tail) = (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{head}"#), format!("{tail}}}"));
-        let piece = "long answer ".repeat(100_000);
+        let piece = "long hover ".repeat(100_000);
         let pieces = bytes / piece.len();
         let length = head.len() + pieces * piece.len() + tail.len();
         self.bytes(format!("Content-Length: {length}\r\n\r\n{head}").as_bytes());
