@@ -100,6 +100,10 @@ pub struct Diagnostics {
     /// It checks more after a save: a text is not fully checked before its `didSave`.
     #[serde(skip_serializing_if = "is_default")]
     pub on_save: bool,
+    /// It tells of each file what it is doing there. Its lists count once it is idle; work that begins after a list ends
+    /// in another one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub work: Option<WorkNotification>,
     /// What makes it look again at a file whose dependency has changed, where it pushes.
     #[serde(skip_serializing_if = "is_default")]
     pub retrigger: Retrigger,
@@ -118,6 +122,17 @@ pub struct Diagnostics {
     /// that pushes lists late, in parts and without version. Where one is refused, what it pushes has to do.
     #[serde(skip_serializing_if = "is_default")]
     pub ask: Vec<ServerCommand>,
+}
+
+/// A notification of the server's own that tells what it is doing at a file, whose address is in the field `uri`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkNotification {
+    pub method: String,
+    /// The field of its parameters (dots descend) that says so.
+    pub field: String,
+    /// A regular expression for what stands there while lists of problems are being made.
+    pub working: String,
 }
 
 /// A command of `workspace/executeCommand`.

@@ -27,6 +27,7 @@ pub use launch::{Found, Launch, LaunchError, Surroundings, alike, locate, resolv
 pub use load::LoadError;
 pub use manners::{
     Confirm, DiagnosticMode, Diagnostics, Finality, Ready, ReadyNotification, Retrigger, ServerCommand, Watch,
+    WorkNotification,
 };
 pub use name::{DEFAULT_NAMESPACES, DisplayName, NameError, ScopedName};
 pub use reach::{Knows, Reach};

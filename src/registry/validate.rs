@@ -199,6 +199,7 @@ fn ready(def: &Definition, found: &mut Found) {
         ("ready.standing", &def.ready.standing),
         ("reach.nameless", &def.reach.nameless),
         ("reach.overlooks", &def.reach.overlooks),
+        ("diagnostics.work.working", &def.diagnostics.work.as_ref().map(|work| work.working.clone())),
     ] {
         if let Some(Err(error)) = pattern.as_deref().map(Regex::new) {
             // regex draws the place over several lines; the last one says what it is.

@@ -15,6 +15,9 @@ use super::{
     sync::Focus,
 };
 
+/// Quiet after work that should have ended in another list, before the one that is there counts all the same.
+const OWED: Duration = Duration::from_secs(3);
+
 /// What is to be made of a pushed list beside what was pulled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beside {
@@ -30,16 +33,16 @@ impl Session {
     /// Where the pushed list of the focused file stands, which was pulled.
     pub(super) fn beside(&self, record: &Record, focus: &Focus, now: Instant) -> Beside {
         let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
-        let Push::Current { quiet, empty, versioned } = state else { return Beside::Nothing };
+        let Push::Current { quiet, empty, versioned, more } = state else { return Beside::Nothing };
         let reports = record.store.reports(&focus.path, focus.sent.version);
         if !self.counts_beside(!reports.is_empty()) || !says_more(record, focus, reports) {
             return Beside::Nothing;
         }
-        let settle = self.settle(record, empty, versioned);
+        let settle = self.settle(record, empty, versioned, more);
         // The last word about its own text (`final`) is none about those that were told after it.
         if quiet < settle {
             Beside::Unsettled(Some(now + (settle - quiet)))
-        } else if record.readiness.at_work(now) {
+        } else if record.at_work(&focus.path, now) {
             Beside::Unsettled(None)
         } else {
             Beside::Settled
@@ -52,9 +55,10 @@ impl Session {
         !(pulled && (definition.pull_complete || definition.mode == DiagnosticMode::Pull))
     }
 
-    /// How long it has to be quiet after a pushed list.
-    pub(super) fn settle(&self, record: &Record, empty: bool, versioned: bool) -> Duration {
+    /// How long it has to be quiet after a pushed list; `more`: the server has begun to make another one.
+    pub(super) fn settle(&self, record: &Record, empty: bool, versioned: bool, more: bool) -> Duration {
         let settle = if empty { self.limits.empty } else { self.limits.settle };
+        let settle = if more { settle.max(OWED) } else { settle };
         // Without version, a list that was on its way before the change looks like one that came after it.
         if versioned { settle } else { settle.max(record.store.usual_delay().unwrap_or_default()) }
     }

@@ -285,14 +285,14 @@ impl Session {
         if record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch)) {
             return Judged::Now(Verdict::Fresh, None);
         }
-        let at_work = record.readiness.at_work(now);
+        let at_work = record.at_work(&focus.path, now);
         let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
         let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
         let over = now >= end;
         match state {
-            Push::Current { quiet, empty, versioned } => {
+            Push::Current { quiet, empty, versioned, more } => {
                 let first = versioned && self.entry.def.diagnostics.finality == Finality::First && ready;
-                let settle = self.settle(record, empty, versioned);
+                let settle = self.settle(record, empty, versioned, more);
                 if first || (quiet >= settle && ready && !at_work) {
                     record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
                     return Judged::Now(Verdict::Fresh, None);

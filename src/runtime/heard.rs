@@ -26,6 +26,7 @@ use super::{
     probe::methods,
     readiness::{Readiness, Rule, Standing},
     store::{Pushed, Sent, Store},
+    work::WorkRule,
 };
 
 /// Log lines kept.
@@ -37,6 +38,7 @@ pub struct Heard {
     record: Mutex<Record>,
     tick: watch::Sender<u64>,
     settings: Settings,
+    work: Option<WorkRule>,
     /// The folders that the server serves: address and name. Never empty.
     folders: Mutex<Vec<(String, String)>>,
     events: Events,
@@ -88,6 +90,7 @@ impl Heard {
     pub fn new(
         entry: Arc<Entry>,
         rule: Rule,
+        work: Option<WorkRule>,
         settings: Settings,
         folders: Vec<(String, String)>,
         events: Events,
@@ -110,7 +113,7 @@ impl Heard {
         let (record, folders) = (Mutex::new(record), Mutex::new(folders));
         let edits = super::held::Desk::default();
         let mute = AtomicBool::new(false);
-        Self { record, tick: watch::Sender::new(0), settings, folders, events, edits, entry, mute }
+        Self { record, tick: watch::Sender::new(0), settings, work, folders, events, edits, entry, mute }
     }
 
     /// The record; never held across an await.
@@ -162,6 +165,11 @@ impl Record {
         (self.refreshes, self.readiness.loads())
     }
 
+    /// Whether the server says that it is at work, at the project or at this file.
+    pub fn at_work(&self, path: &Path, now: Instant) -> bool {
+        self.readiness.at_work(now) || self.store.is_worked_at(path)
+    }
+
     /// Whether the server has pushed a list for the newest text of every open file.
     pub fn all_published(&self) -> bool {
         self.sent.iter().all(|(path, sent)| {
@@ -192,8 +200,11 @@ impl Record {
             // The echo of our own didClose: it says nothing about the file.
             return;
         }
-        if version.is_some() {
-            self.opened.remove(path);
+        if let Some(version) = version {
+            // One of an older text may still come before the goodbye to it.
+            if sent.is_none_or(|sent| version >= sent.version) {
+                self.opened.remove(path);
+            }
         } else if items.is_empty() && self.store.knows_versions() && self.opened.contains(path) {
             // clangd's goodbye to a file that has been opened again meanwhile, gopls' before it has looked.
             return;
@@ -264,7 +275,12 @@ impl Host for Heard {
                 Told::Unregistered(gone) => {
                     record.effective.unregister(gone.iter().map(|(id, method)| (id.as_str(), method.as_str())));
                 }
-                Told::Other { method, params } => record.readiness.notified(&method, &params, now),
+                Told::Other { method, params } => {
+                    record.readiness.notified(&method, &params, now);
+                    if let Some((path, busy)) = self.work.as_ref().and_then(|rule| rule.read(&method, &params)) {
+                        record.store.worked(&path, busy, now);
+                    }
+                }
             }
         }
         self.tick();

@@ -43,3 +43,4 @@ mod tests;
 mod turns;
 mod unasked;
 pub mod verdict;
+mod work;

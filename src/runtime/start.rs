@@ -42,6 +42,7 @@ use super::{
     stderr::StderrRing,
     stop::LAST_WORDS,
     turns::Turns,
+    work::WorkRule,
 };
 
 /// What every start needs.
@@ -97,6 +98,7 @@ pub(super) async fn start(
         .map_err(launch_shortfall)?;
     let rule = rule(entry)?;
     let listens = globs("watch.files", &entry.def.watch.files)?;
+    let work = work_rule(entry)?;
     let restarts = globs("watch.restart", &entry.def.watch.restart)?;
     let stderr = Arc::new(StderrRing::default());
     let hint = || entry.def.install.hint.clone();
@@ -117,7 +119,7 @@ pub(super) async fn start(
     };
     let folder = named(root);
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
-    let heard = Arc::new(Heard::new(entry.clone(), rule, settings, vec![folder.clone()], events.clone()));
+    let heard = Arc::new(Heard::new(entry.clone(), rule, work, settings, vec![folder.clone()], events.clone()));
     // The watcher's changes from here on are told: the server reads the project itself from now.
     let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };
@@ -238,6 +240,14 @@ fn rule(entry: &Entry) -> Result<Rule, Shortfall> {
     };
     let agree = ready.agree || !rule.has_signal();
     Ok(Rule { agree, ..rule })
+}
+
+/// How a definition's server tells of its work at single files.
+fn work_rule(entry: &Entry) -> Result<Option<WorkRule>, Shortfall> {
+    let Some(work) = &entry.def.diagnostics.work else { return Ok(None) };
+    let working = regex::Regex::new(&work.working)
+        .map_err(|error| Shortfall::Definition(format!("diagnostics.work: {error}")))?;
+    Ok(Some(WorkRule { method: work.method.clone(), field: work.field.clone(), working }))
 }
 
 fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Shortfall> {

@@ -12,6 +12,8 @@ use tokio::time::Instant;
 
 use crate::protocol::types::Diagnostic;
 
+use super::work::Work;
+
 /// Files whose pushed lists are kept for one instance; the one heard of longest ago is dropped.
 const FILES: usize = 512;
 /// Bytes that all lists of one instance may take.
@@ -51,8 +53,8 @@ pub enum Push {
     Never,
     /// Only lists of older texts, or from before something that the file may depend on changed.
     Older,
-    /// A list of this text; how long ago it came.
-    Current { quiet: Duration, empty: bool, versioned: bool },
+    /// A list of this text; how long it has been quiet since then, and whether the server has begun to make another one.
+    Current { quiet: Duration, empty: bool, versioned: bool, more: bool },
 }
 
 /// Lists that may be on their way: without version nobody can tell which text one belongs to.
@@ -68,6 +70,8 @@ struct Flight {
     /// Lists that have come since something else changed.
     since: u32,
     told: Option<Instant>,
+    /// What the server tells of its work at the file.
+    work: Work,
 }
 
 /// Nothing is on its way for longer than this.
@@ -99,6 +103,9 @@ impl Store {
         if let Some(flight) = self.flights.get_mut(path) {
             flight.come = flight.come.saturating_add(1);
             flight.since = flight.since.saturating_add(1);
+            if list.version.is_none_or(|version| told.is_some_and(|told| told.version == version)) {
+                flight.work.listed();
+            }
         }
         if let Some(version) = list.version
             && self.pushed(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
@@ -136,7 +143,25 @@ impl Store {
         let flight = self.flights.entry(path.to_owned()).or_default();
         let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
         let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
-        *flight = Flight { owed: before, told: Some(now), ..Flight::default() };
+        let mut work = flight.work;
+        work.told();
+        *flight = Flight { owed: before, told: Some(now), work, ..Flight::default() };
+    }
+
+    /// The server has said whether it is at work at an open file.
+    pub fn worked(&mut self, path: &Path, busy: bool, now: Instant) {
+        if let Some(flight) = self.flights.get_mut(path) {
+            flight.work.heard(busy, now);
+        }
+    }
+
+    /// Whether the server says that it is at work at a file.
+    pub fn is_worked_at(&self, path: &Path) -> bool {
+        self.work(path).is_busy()
+    }
+
+    fn work(&self, path: &Path) -> Work {
+        self.flights.get(path).map(|flight| flight.work).unwrap_or_default()
     }
 
     /// Files were told of, perhaps others than those whose lists are awaited. Where that took several messages, a list
@@ -204,8 +229,10 @@ impl Store {
                     None => list.at > told.at && list.at >= changed && !self.in_flight(path) && !self.has_crossed(path),
                 };
                 if current {
+                    let work = self.work(path);
                     Push::Current {
-                        quiet: now.saturating_duration_since(list.at),
+                        quiet: now.saturating_duration_since(work.quiet_since(list.at)),
+                        more: work.owes_more(),
                         empty: list.items.is_empty(),
                         versioned: list.version.is_some(),
                     }

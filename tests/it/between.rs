@@ -15,6 +15,7 @@ trials![
     dia_01_more_than_was_pulled_counts_once_it_is_quiet,
     dia_01_more_than_was_pulled_that_is_not_quiet_in_time,
     dia_01_what_was_told_before_an_answer_is_known_by_then,
+    dia_01_a_list_that_the_server_works_on_is_not_its_last,
 ];
 
 const CLEAN: &str = "//- a.py\nx = 1\n";
@@ -94,4 +95,25 @@ fn dia_01_what_was_told_before_an_answer_is_known_by_then() {
     let lp = Langport::builder(&ws).server(Definition::new("fake", script).table(ready)).start();
     lp.diagnostics("a.py").says("fresh · fake · 1 error");
     assert_eq!(lp.log().count("textDocument/diagnostic"), 2);
+}
+
+/// clangd publishes a short list, parses the includes, is idle for a moment between two threads, and publishes the whole.
+fn dia_01_a_list_that_the_server_works_on_is_not_its_last() {
+    let ws = Workspace::new(CLEAN);
+    let state = |state: &str| Act::Tell("x/fileStatus".into(), json!({"uri": "$uri", "state": state}));
+    let opened = [
+        state("parsing"),
+        publish(&[]),
+        state("parsing"),
+        Act::Sleep(700),
+        state("idle"),
+        Act::Sleep(700),
+        publish(&["undefined: x"]),
+        state("idle"),
+    ];
+    let script = Script::new().publish(Publish::never()).on("textDocument/didOpen", opened);
+    let work = "work = { method = \"x/fileStatus\", field = \"state\", working = \"parsing\" }";
+    let table = format!("[diagnostics]\nsettle_ms = 20\nempty_ms = 20\n{work}");
+    let lp = Langport::builder(&ws).server(Definition::new("fake", script).table(&table)).start();
+    lp.diagnostics("a.py").says("fresh · fake · 1 error").contains("undefined: x");
 }

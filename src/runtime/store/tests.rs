@@ -32,7 +32,7 @@ fn a_list_of_an_older_version_is_older_whenever_it_comes() {
     store.push(path, list(&[], Some(2), t + Duration::from_millis(10)), Some(told));
     assert_eq!(
         store.push_state(path, told, t, t + Duration::from_millis(30)),
-        Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true }
+        Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true, more: false }
     );
     store.push(path, list(&["old"], Some(1), t + Duration::from_millis(40)), Some(told));
     assert!(store.pushed(path).unwrap().items.is_empty(), "a late list of version 1 does not replace version 2's");
