@@ -10,7 +10,11 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{self, positions::LineMap},
-    workspace::disk::{ReadError, Snapshot},
+    registry::Retrigger,
+    workspace::{
+        disk::{ReadError, Snapshot},
+        watch::{Change, Kind},
+    },
 };
 
 use super::{
@@ -154,7 +158,8 @@ impl Session {
         let texts = notices.iter().any(|notice| matches!(notice, Notice::Change { .. } | Notice::Close { .. }));
         let in_steps = !watched.is_empty() && texts;
         before_the_last(&mut desk.documents, &notices, now);
-        let epoch = self.note_sent(&notices, elsewhere, in_steps, &desk.documents, now);
+        let late = if installed || !notices.is_empty() { None } else { self.late(&changes.events, &desk.documents) };
+        let epoch = self.note_sent(&notices, elsewhere, in_steps, late, &desk.documents, now);
         self.tell(&watched, &notices)?;
         let mut record = self.heard.record();
         let focus = |(path, lines): (PathBuf, _)| {
@@ -164,6 +169,15 @@ impl Session {
             Some(Focus { path, sent, lines, epoch })
         };
         Ok(found.into_iter().filter_map(focus).collect())
+    }
+
+    /// The one open file that all these events are about: its text stands as it was told, before they came. A server that
+    /// can be made to look again does so instead: the file may be its own configuration.
+    fn late<'a>(&self, events: &'a [Change], documents: &Documents) -> Option<&'a Path> {
+        let (first, rest) = events.split_first()?;
+        let same = rest.iter().all(|event| event.path == first.path);
+        let stands = same && first.kind != Kind::Deleted && documents.told(&first.path).is_some();
+        (stands && self.entry.def.diagnostics.retrigger == Retrigger::None).then_some(&*first.path)
     }
 
     /// Whether a file is on disk as the server was told of it.
