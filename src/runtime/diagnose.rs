@@ -307,7 +307,8 @@ impl Session {
                 Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
             }
             Push::Older if self.silence_counts(record, focus, now, at_work, ready) => {
-                let seconds = now.saturating_duration_since(focus.sent.at.max(record.changed_at(&focus.path))).as_secs_f32();
+                let seconds =
+                    now.saturating_duration_since(focus.sent.at.max(record.changed_at(&focus.path))).as_secs_f32();
                 Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
             }
             Push::Older if over => {

@@ -16,7 +16,7 @@ use crate::{
         script::{Act, Ask, Publish, Script},
         wire::frame,
     },
-    support::{Answer, Definition, Langport, Workspace, procs, within},
+    support::{Answer, Definition, Langport, Workspace, eventually, procs, within},
 };
 
 trials![
