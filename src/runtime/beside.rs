@@ -32,7 +32,7 @@ pub(super) enum Beside {
 impl Session {
     /// Where the pushed list of the focused file stands, which was pulled.
     pub(super) fn beside(&self, record: &Record, focus: &Focus, now: Instant) -> Beside {
-        let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
+        let state = record.store.push_state(&focus.path, focus.sent, record.changed_at(&focus.path), now);
         let Push::Current { quiet, empty, versioned, more } = state else { return Beside::Nothing };
         let reports = record.store.reports(&focus.path, focus.sent.version);
         if !self.counts_beside(!reports.is_empty()) || !says_more(record, focus, reports) {

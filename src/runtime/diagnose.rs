@@ -136,7 +136,7 @@ impl Session {
 
     /// Whether something else has changed since the text was told.
     fn told_before_changes(&self, focus: &Focus) -> bool {
-        focus.sent.at < self.heard.record().epoch_at
+        focus.sent.at < self.heard.record().changed_at(&focus.path)
     }
 
     fn identifiers(&self, question: &Question, mode: DiagnosticMode) -> Vec<Option<String>> {
@@ -286,7 +286,7 @@ impl Session {
             return Judged::Now(Verdict::Fresh, None);
         }
         let at_work = record.at_work(&focus.path, now);
-        let state = record.store.push_state(&focus.path, focus.sent, record.epoch_at, now);
+        let state = record.store.push_state(&focus.path, focus.sent, record.changed_at(&focus.path), now);
         let end = question.deadline.checked_sub(SLACK).unwrap_or(question.deadline);
         let over = now >= end;
         match state {
@@ -307,7 +307,8 @@ impl Session {
                 Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
             }
             Push::Older if self.silence_counts(record, focus, now, at_work, ready) => {
-                let seconds = now.saturating_duration_since(focus.sent.at.max(record.epoch_at)).as_secs_f32();
+                let seconds =
+                    now.saturating_duration_since(focus.sent.at.max(record.changed_at(&focus.path))).as_secs_f32();
                 Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
             }
             Push::Older if over => {
@@ -329,8 +330,13 @@ impl Session {
     }
 
     fn silence_ends(&self, record: &Record, focus: &Focus) -> Option<Instant> {
+        // One list has come where two were to: pyrefly makes one of several changes told at once, now and then. It is made
+        // to speak again as soon as it is quiet.
+        if let Some(came) = record.store.crossed_at(&focus.path).filter(|_| self.can_confirm()) {
+            return Some(came + self.limits.empty);
+        }
         let patience = record.store.usual_delay()? * PATIENCE + self.limits.empty;
-        Some(focus.sent.at.max(record.epoch_at) + patience.max(LEAST_PATIENCE))
+        Some(focus.sent.at.max(record.changed_at(&focus.path)) + patience.max(LEAST_PATIENCE))
     }
 
     /// All channels of the file, merged. What was pushed for another version than the one on disk is not among it,
@@ -342,7 +348,7 @@ impl Session {
             && self.counts_beside(!lists.is_empty())
         {
             let old = matches!(
-                record.store.push_state(&focus.path, focus.sent, record.epoch_at, Instant::now()),
+                record.store.push_state(&focus.path, focus.sent, record.changed_at(&focus.path), Instant::now()),
                 Push::Older
             );
             let proven = record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch));

@@ -71,6 +71,9 @@ pub struct Record {
     pub epoch: u64,
     /// When the epoch last rose.
     pub epoch_at: Instant,
+    /// The file whose own change, told already as a new text, made it rise, and when something else last changed for it:
+    /// where file events are late, they tell of texts that the server has.
+    pub late: Option<(PathBuf, Instant)>,
     /// Counts the server's requests to pull diagnostics anew.
     pub refreshes: u64,
     /// When the last of them came.
@@ -103,6 +106,7 @@ impl Heard {
             opened: HashSet::new(),
             epoch: 0,
             epoch_at: Instant::now(),
+            late: None,
             refreshes: 0,
             refreshed_at: None,
             elsewhere_at: None,
@@ -158,6 +162,11 @@ impl Record {
         let open = self.sent.iter().filter(|(other, _)| *other != path).map(|(_, sent)| sent.at);
         let changed = open.chain(self.elsewhere_at).max()?;
         self.refreshed_at.is_none_or(|at| at < changed).then_some(changed)
+    }
+
+    /// When something last changed that a file may depend on, as far as the server was told.
+    pub fn changed_at(&self, path: &Path) -> Instant {
+        self.late.as_ref().filter(|(late, _)| late == path).map_or(self.epoch_at, |(_, at)| *at)
     }
 
     /// What makes an earlier report old, counted: wishes to be pulled anew, and projects that are loaded anew.

@@ -166,8 +166,10 @@ impl Store {
 
     /// Files were told of, perhaps others than those whose lists are awaited. Where that took several messages, a list
     /// may come between them.
-    pub fn changed_elsewhere(&mut self, now: Instant, in_steps: bool) {
-        for flight in self.flights.values_mut().filter(|flight| flight.told != Some(now)) {
+    /// It is not elsewhere for `own`.
+    pub fn changed_elsewhere(&mut self, now: Instant, in_steps: bool, own: Option<&Path>) {
+        let others = self.flights.iter_mut().filter(|(path, _)| own != Some(path.as_path()));
+        for flight in others.map(|(_, flight)| flight).filter(|flight| flight.told != Some(now)) {
             flight.crossed = in_steps || flight.come <= flight.owed;
             flight.since = 0;
         }
@@ -176,6 +178,13 @@ impl Store {
     /// Whether the newest list may have been made before something else changed, though it came after.
     fn has_crossed(&self, path: &Path) -> bool {
         self.flights.get(path).is_some_and(|flight| flight.crossed && flight.since < 2)
+    }
+
+    /// When the only list came that there is since something else changed, where a second one would have to follow before
+    /// it counts.
+    pub fn crossed_at(&self, path: &Path) -> Option<Instant> {
+        let flight = self.flights.get(path).filter(|flight| flight.crossed && flight.since == 1)?;
+        self.pushed(path).map(|list| list.at).filter(|at| flight.told.is_none_or(|told| told <= *at))
     }
 
     /// Whether a list without version may belong to an older text: one was still owed when the newest was told, and no
@@ -219,13 +228,15 @@ impl Store {
 
     /// Where the pushed list of `path` stands against `told`, and against `changed`, the time of the last change that
     /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
-    /// order and time alone.
+    /// order and time alone. A text that was told once more (saved, so that the server speaks) wants a new list.
     pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
         match self.pushed(path) {
             None => Push::Never,
             Some(list) => {
                 let current = match list.version {
-                    Some(version) => version == told.version && list.at >= changed && !self.has_crossed(path),
+                    Some(version) => {
+                        version == told.version && list.at >= changed.max(told.at) && !self.has_crossed(path)
+                    }
                     None => list.at > told.at && list.at >= changed && !self.in_flight(path) && !self.has_crossed(path),
                 };
                 if current {

@@ -9,8 +9,12 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    protocol::{self, positions::LineMap},
-    workspace::disk::{ReadError, Snapshot},
+    protocol::{self, FileEvent, positions::LineMap, uri::path_to_uri},
+    registry::Retrigger,
+    workspace::{
+        disk::{ReadError, Snapshot},
+        watch::Change,
+    },
 };
 
 use super::{
@@ -154,7 +158,9 @@ impl Session {
         let texts = notices.iter().any(|notice| matches!(notice, Notice::Change { .. } | Notice::Close { .. }));
         let in_steps = !watched.is_empty() && texts;
         before_the_last(&mut desk.documents, &notices, now);
-        let epoch = self.note_sent(&notices, elsewhere, in_steps, &desk.documents, now);
+        let late =
+            if installed || !notices.is_empty() { None } else { self.late(&changes.events, &watched, &desk.documents) };
+        let epoch = self.note_sent(&notices, elsewhere, in_steps, late, &desk.documents, now);
         self.tell(&watched, &notices)?;
         let mut record = self.heard.record();
         let focus = |(path, lines): (PathBuf, _)| {
@@ -164,6 +170,23 @@ impl Session {
             Some(Focus { path, sent, lines, epoch })
         };
         Ok(found.into_iter().filter_map(focus).collect())
+    }
+
+    /// The one open file that all events are about which the server hears of: its text stands as it was told, before they
+    /// came. A server that can be made to look again does so instead: the file may be its own configuration.
+    fn late<'a>(
+        &self,
+        events: &'a [Change],
+        watched: &[(String, FileEvent)],
+        documents: &Documents,
+    ) -> Option<&'a Path> {
+        let (uri, _) = watched.first()?;
+        let same = watched.iter().all(|(other, kind)| other == uri && *kind != FileEvent::Deleted);
+        if !same || self.entry.def.diagnostics.retrigger != Retrigger::None {
+            return None;
+        }
+        let path = &events.iter().find(|event| path_to_uri(&event.path) == *uri)?.path;
+        documents.told(path).map(|_| &**path)
     }
 
     /// Whether a file is on disk as the server was told of it.

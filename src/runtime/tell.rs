@@ -30,6 +30,7 @@ impl Session {
         notices: &[Notice],
         elsewhere: bool,
         in_steps: bool,
+        late: Option<&Path>,
         documents: &Documents,
         now: Instant,
     ) -> u64 {
@@ -63,8 +64,9 @@ impl Session {
             let several = changed > 1 && self.entry.def.diagnostics.retrigger != Retrigger::None;
             let at = if several { now + Duration::from_nanos(1) } else { now };
             record.epoch += 1;
+            record.late = late.map(|path| (path.to_owned(), record.changed_at(path)));
             record.epoch_at = at;
-            record.store.changed_elsewhere(at, in_steps);
+            record.store.changed_elsewhere(at, in_steps, late);
         }
         record.epoch
     }

@@ -22,6 +22,7 @@ macro_rules! trials {
 mod actions;
 mod between;
 mod called;
+mod callers;
 mod changed;
 mod changes;
 mod channels;
@@ -40,6 +41,7 @@ mod grouped;
 mod hostile;
 mod hostile_edits;
 mod install;
+mod late;
 mod lifecycle;
 mod lives;
 mod marks;
@@ -112,6 +114,7 @@ fn main() {
         eventless::trials(),
         unseen::trials(),
         watched::trials(),
+        late::trials(),
         documents::trials(),
         replaced::trials(),
         scale::trials(),
@@ -130,6 +133,7 @@ fn main() {
         tools::trials(),
         actions::trials(),
         called::trials(),
+        callers::trials(),
         changes::trials(),
         renames::trials(),
         planners::trials(),

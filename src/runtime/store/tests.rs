@@ -98,7 +98,7 @@ fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
     let path = Path::new("/w/b.py");
     let told = Sent { version: 2, at: t };
     store.tell(path, t);
-    store.changed_elsewhere(ms(10), false);
+    store.changed_elsewhere(ms(10), false, None);
     store.push(path, list(&[], Some(2), ms(20)), Some(told));
     assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
     store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
