@@ -125,7 +125,7 @@ pub struct Diagnostics {
 #[serde(deny_unknown_fields)]
 pub struct ServerCommand {
     pub command: String,
-    /// In their texts `${uri}` and `${path}` stand for the file.
+    /// In their texts `${uri}` and `${path}` stand for the file, `${query}` for what is searched.
     #[serde(default, skip_serializing_if = "is_default")]
     pub arguments: Vec<Value>,
 }
