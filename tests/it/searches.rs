@@ -116,6 +116,7 @@ fn lif_09_a_search_opens_one_file_of_each_list() {
     search(&lp, "twice").verdict_is("fresh");
     let first = ["a.py", "c.py", "f.py"];
     assert_eq!(opened(&lp), first, "of each list one, and those of none");
+    drop(lp);
     // What stands for the project cannot be told: nothing is known with it.
     ws.write("0.py", "\0");
     let lp = builder(&ws, "knows = \"open\"\nlists = [\"list.json\"]").start();

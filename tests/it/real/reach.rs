@@ -312,6 +312,7 @@ fn c_symbols(row: &Row) {
     found(&lp, "shop::fourth", &["late.cpp:1:22"]);
     ws.remove("late.cpp");
     found(&lp, "four", &["sub/other.cpp:2:5"]);
+    drop(lp);
     let commands = json!([{"directory": ws.root(), "file": "lib.cpp", "command": "c++ -c lib.cpp"}]);
     ws.write("build/compile_commands.json", &commands.to_string());
     found(&start(row, &ws), "four", &["sub/other.cpp:2:5"]);
@@ -330,6 +331,7 @@ fn typescript_symbols(row: &Row) {
         ws.remove("late.ts");
         found(&lp, "four", &["sub/other.ts:2:17"]);
     }
+    drop(lp);
     ws.write("tsconfig.json", "{ \"files\": [\"lib.ts\"] }\n");
     found(&start(row, &ws), "four", &["sub/other.ts:2:17"]);
 }
