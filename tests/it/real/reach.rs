@@ -333,7 +333,7 @@ fn typescript_symbols(row: &Row) {
     }
     drop(lp);
     ws.write("tsconfig.json", "{ \"files\": [\"lib.ts\"] }\n");
-    found(&start(row, &ws), "four", &["sub/other.ts:2:17"]);
+    found(&start(row, &ws), "Square", &["sub/other.ts:3:14"]);
 }
 
 fn symbols_elsewhere(row: &Row) {
