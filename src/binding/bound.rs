@@ -202,7 +202,7 @@ impl Bound {
             (Binding::Auto | Binding::Explicit(_), _) => true,
         };
         let serves = |entry: &&Arc<Entry>| {
-            allowed && (language.is_some_and(|language| entry.speaks(language)) || names(entry, path))
+            allowed && (language.is_some_and(|language| entry.speaks(language)) || entry.language_of(path).is_some())
         };
         let fitting: Vec<_> = self
             .entries
@@ -245,13 +245,6 @@ fn chosen(fitting: Vec<(Arc<Entry>, Fit)>) -> Serving {
         if fit == Fit::Ready { serving.linters.push(entry) } else { serving.absent.push(entry) }
     }
     serving
-}
-
-/// Whether a definition names a file itself.
-fn names(entry: &Entry, path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    entry.def.filenames.iter().any(|own| own == name)
-        || entry.def.extensions.keys().any(|ending| name.ends_with(ending.as_str()))
 }
 
 fn unknown_language(registry: &Registry, language: &str) -> BindError {

@@ -140,7 +140,7 @@ pub struct WorkNotification {
 #[serde(deny_unknown_fields)]
 pub struct ServerCommand {
     pub command: String,
-    /// In their texts `${uri}` and `${path}` stand for the file.
+    /// In their texts `${uri}` and `${path}` stand for the file, `${query}` for what is searched.
     #[serde(default, skip_serializing_if = "is_default")]
     pub arguments: Vec<Value>,
 }

@@ -19,7 +19,11 @@ mod stamp;
 mod validate;
 mod venv;
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub use definition::{Definition, Install, Packages, Role, Root, RootMode, Run, Transport, Unset, Untrusted};
 pub use expand::ExpandError;
@@ -99,6 +103,14 @@ impl Entry {
     /// Whether it serves files of a language.
     pub fn speaks(&self, language: &str) -> bool {
         self.def.languages.iter().any(|own| own == language) || self.def.extensions.values().any(|own| own == language)
+    }
+
+    /// The language of a file that the definition names itself.
+    pub fn language_of(&self, path: &Path) -> Option<&str> {
+        let name = path.file_name()?.to_str()?;
+        let by_ending = self.def.extensions.iter().find(|(ending, _)| name.ends_with(ending.as_str()));
+        let by_name = || self.def.languages.first().filter(|_| self.def.filenames.iter().any(|own| own == name));
+        by_ending.map(|(_, language)| language).or_else(by_name).map(String::as_str)
     }
 
     /// Whether it may be asked for something: declared, or not declared at all, which is only known once it runs.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::definition::is_default;
+use super::{ServerCommand, definition::is_default};
 use crate::config::Capability;
 
 /// Which files a server knows when it is asked about the whole project, and how uses in the others are found.
@@ -39,6 +39,9 @@ pub struct Reach {
     /// It looks for callers in the project of the asked file only, although it knows others.
     #[serde(skip_serializing_if = "is_default")]
     pub calls_stay: bool,
+    /// A command of tsserver's that searches all projects that it knows for symbols, where `workspace/symbol` searches one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub search: Option<ServerCommand>,
 }
 
 /// Which files a server knows.

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::protocol::{
     Method, RequestError, Response, Support,
-    positions::{Point, Position},
+    positions::{Encoding, Point, Position},
     read::{self, Caps, ReadError},
     types::{EditStep, WorkspaceEdit},
     uri::path_to_uri,
@@ -212,7 +212,9 @@ impl Session {
         let focus = question.file.as_deref().map(|path| (path, question.language.as_str()));
         let synced = match self.sync_beside(ground, focus, beside) {
             // The file only stands for its project there: it may be gone, or be none that can be told.
-            Err(SyncError::Read(_)) if matches!(question.query, Query::Symbols { .. }) => self.sync(ground, None),
+            Err(SyncError::Read(_)) if matches!(question.query, Query::Symbols { .. }) => {
+                self.sync_beside(ground, None, beside)
+            }
             other => other,
         };
         synced.map_err(|error| self.unsynced(error))
@@ -238,7 +240,7 @@ impl Session {
             focus = self.sync_or_why(ground, question)?;
         }
         focus = focus.map(|focus| self.up_to_date(ground, focus)).transpose()?;
-        let mut known = true;
+        let (mut known, mut encoding) = (true, self.encoding);
         let (mut worth, mut reason) = (Verdict::Fresh, None);
         if question.query.project_wide() {
             self.wait_counted(question).await;
@@ -258,6 +260,15 @@ impl Session {
                 let focus = focus.ok_or(Shortfall::Moved)?;
                 Answer::Edit(self.proposal(ground, question, focus).await?)
             }
+            Query::Symbols { query } if self.entry.def.reach.search.is_some() => {
+                let command = self.entry.def.reach.search.as_ref().ok_or(Shortfall::Moved)?;
+                let (hits, part) = self.searched(ground, question, command, query).await?;
+                encoding = Encoding::Utf16;
+                if part.is_some() {
+                    (worth, reason) = (Verdict::Partial, part);
+                }
+                Answer::Symbols(hits)
+            }
             query => {
                 let params = self.params(query, focus.as_ref())?;
                 let response = self.request_retrying(ground, question, query.method().name(), &params).await?;
@@ -270,7 +281,7 @@ impl Session {
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
         let (verdict, reason) = seen.judged(verdict, reason);
-        Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: self.encoding })
+        Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding })
     }
 
     /// A request whose answer the server may refuse because the text moved on; asked again after another sync.

@@ -1,5 +1,5 @@
-//! Asks a server for a file's problems by the commands that its definition names: one that pushes them late, in parts
-//! and without version answers these about the files as they are.
+//! Asks a server by the commands that its definition names: for a file's problems one that pushes them late, in parts and
+//! without version, and for symbols one that searches a single project otherwise.
 
 use futures::future::try_join_all;
 use serde_json::{Value, json};
@@ -9,13 +9,14 @@ use crate::{
     protocol::{
         positions::Encoding,
         read::{self, Caps},
-        types::{Capped, Diagnostic},
+        types::{Capped, Diagnostic, SymbolHits},
         uri::path_to_uri,
     },
     registry::ServerCommand,
 };
 
 use super::{
+    ground::Ground,
     query::{Answer, FileProblems, Question, Reply, Shortfall},
     readiness::Standing,
     session::Session,
@@ -60,6 +61,32 @@ impl Session {
         Ok(Some(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: Encoding::Utf16 }))
     }
 
+    /// The symbols that a search finds, and why they are a part.
+    pub(super) async fn searched(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        command: &ServerCommand,
+        query: &str,
+    ) -> Result<(SymbolHits, Option<String>), Shortfall> {
+        let fill = |value| filled(value, &[("${query}", query)]);
+        let arguments: Vec<Value> = command.arguments.iter().map(fill).collect();
+        let params = json!({"command": command.command, "arguments": arguments});
+        let shape = |error: read::ReadError| Shortfall::Shape(error.to_string());
+        let asked = self.request_once(question, "workspace/executeCommand", &params).await;
+        let read = asked.and_then(|answer| read::tsserver_symbols(answer.result(), &Caps::default()).map_err(shape));
+        match read {
+            Ok(hits) => return Ok((hits, None)),
+            Err(Shortfall::Server { .. } | Shortfall::Shape(_) | Shortfall::Unsupported(_)) => {}
+            Err(other) => return Err(other),
+        }
+        // An older one, perhaps.
+        let (method, params) = (question.query.method().name(), self.params(&question.query, None)?);
+        let response = self.request_retrying(ground, question, method, &params).await?;
+        let hits = read::symbol_hits(response.result(), &Caps::default()).map_err(shape)?;
+        Ok((hits, Some("it may have searched one of several projects".into())))
+    }
+
     async fn ask_one(
         &self,
         question: &Question,
@@ -68,7 +95,8 @@ impl Session {
     ) -> Result<Capped<Diagnostic>, Shortfall> {
         let path = focus.path.to_string_lossy();
         let uri = path_to_uri(&focus.path);
-        let arguments: Vec<Value> = command.arguments.iter().map(|value| filled(value, &uri, &path)).collect();
+        let arguments: Vec<Value> =
+            command.arguments.iter().map(|value| filled(value, &[("${uri}", &uri), ("${path}", &path)])).collect();
         let params = json!({"command": command.command, "arguments": arguments});
         let response = self.request_once(question, "workspace/executeCommand", &params).await?;
         read::tsserver_problems(response.result(), &Caps::default())
@@ -76,12 +104,12 @@ impl Session {
     }
 }
 
-/// An argument with the file's names in its texts.
-fn filled(value: &Value, uri: &str, path: &str) -> Value {
+/// An argument with what stands for these names in its texts.
+fn filled(value: &Value, with: &[(&str, &str)]) -> Value {
     match value {
-        Value::String(text) => text.replace("${uri}", uri).replace("${path}", path).into(),
-        Value::Array(items) => items.iter().map(|item| filled(item, uri, path)).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), filled(value, uri, path))).collect(),
+        Value::String(text) => with.iter().fold(text.clone(), |text, (name, with)| text.replace(name, with)).into(),
+        Value::Array(items) => items.iter().map(|item| filled(item, with)).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), filled(value, with))).collect(),
         other => other.clone(),
     }
 }

@@ -19,6 +19,7 @@ mod held;
 mod hierarchy;
 mod indentation;
 pub mod instance;
+mod look;
 mod moves;
 mod nudge;
 mod part;

@@ -44,7 +44,10 @@ impl Session {
         let asked_too: BTreeSet<PathBuf> = named.iter().chain(&question.file).cloned().collect();
         let word = reached.words.first().filter(|_| !reached.any);
         let have = |files: &BTreeSet<PathBuf>| match (files.len(), word) {
+            (_, None) if reached.for_symbols => format!("{} may hold some", others(files)),
             (_, None) => format!("{} may hold a use", others(files)),
+            (1, Some(word)) if reached.for_symbols => format!("1 other file has `{word}` in it"),
+            (number, Some(word)) if reached.for_symbols => format!("{number} other files have `{word}` in them"),
             (1, Some(word)) => format!("1 other file has the word `{word}`"),
             (number, Some(word)) => format!("{number} other files have the word `{word}`"),
         };
@@ -55,6 +58,8 @@ impl Session {
             (format!("it knows a part of the files, and {}", have(&unseen)), unseen)
         } else if reached.cut {
             ("it knows a part of the files, and the others could not all be searched".into(), BTreeSet::new())
+        } else if reached.for_symbols {
+            return;
         } else if !silent.is_empty() && self.is_overlooked(ground, reached, &asked_too) {
             (format!("it overlooks some uses, and {}", have(&silent)), silent)
         } else if reach.knows == Knows::Project && self.is_overlooked(ground, reached, &asked_too) {

@@ -17,20 +17,18 @@ use crate::{
         types::{EditStep, FileRef},
     },
     registry::Knows,
-    workspace::{
-        lists::Lists,
-        words::{self, Found},
-    },
+    workspace::{lists::Lists, words},
 };
 
 use super::{
     ground::Ground,
+    look::Sorted,
     query::{Answer, Hierarchy, Query, Question, Reply, Shortfall, Target},
     session::{Pin, Session},
 };
 
 /// The longest that one search of the texts takes.
-const LONGEST: Duration = Duration::from_secs(5);
+pub(super) const LONGEST: Duration = Duration::from_secs(5);
 /// How often what was found makes for another search: callers of callers, what implements what implements.
 pub(super) const ROUNDS: usize = 5;
 /// Words of one question.
@@ -41,7 +39,7 @@ const DECLARING: usize = 64;
 /// What a session keeps for this.
 #[derive(Debug, Default)]
 pub(super) struct Sight {
-    lists: Arc<Lists>,
+    pub lists: Arc<Lists>,
     /// One such question at a time: each may have as many files open as there may be.
     turn: tokio::sync::Mutex<()>,
 }
@@ -51,6 +49,8 @@ pub(super) struct Reached<'a> {
     /// Words that were looked for; the first is the asked one. None where any file may hold a use.
     pub words: Vec<String>,
     pub any: bool,
+    /// A search of the project for symbols: the word is a part of their names.
+    pub for_symbols: bool,
     /// The list of the asked file's project.
     own: Option<PathBuf>,
     /// Files of no list that were opened.
@@ -74,18 +74,6 @@ struct Asked {
     nameless: bool,
 }
 
-/// The files that have a word, as a session's project and others have them.
-#[derive(Default)]
-struct Sorted {
-    /// The list that has the asked file.
-    own: Option<PathBuf>,
-    loose: Vec<PathBuf>,
-    others: Vec<(PathBuf, PathBuf)>,
-    /// Files that the server is not for.
-    foreign: Vec<PathBuf>,
-    cut: bool,
-}
-
 impl Query {
     /// Whether the answer is wrong where a use is not known.
     fn wants_every_use(&self) -> bool {
@@ -104,9 +92,11 @@ impl Session {
     /// # Errors
     /// With the reason why the server cannot be asked.
     pub(super) async fn reach(&self, ground: &Ground, question: &Question) -> Result<Option<Reached<'_>>, Shortfall> {
-        let Some(file) = question.file.as_deref().filter(|_| question.query.wants_every_use()) else { return Ok(None) };
+        let for_symbols = matches!(question.query, Query::Symbols { .. });
+        let is_wide = for_symbols || question.query.wants_every_use();
+        let Some(file) = question.file.as_deref().filter(|_| is_wide) else { return Ok(None) };
         let reach = &self.entry.def.reach;
-        let is_trusted = reach.knows == Knows::Project && reach.overlooks.is_none();
+        let is_trusted = reach.knows == Knows::Project && (for_symbols || reach.overlooks.is_none());
         if is_trusted || reach.local.contains(&question.query.capability()) {
             return Ok(None);
         }
@@ -114,10 +104,12 @@ impl Session {
         self.caught_up_with_disk(ground, question).await;
         let Asked { word, nameless } = match &question.query {
             Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
+            Query::Symbols { query } => Asked { word: last_word(query), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
         let mut reached = Reached {
             any: nameless || word.is_none(),
+            for_symbols,
             words: Vec::new(),
             own: None,
             opened: BTreeSet::new(),
@@ -207,6 +199,11 @@ impl Session {
                 }
             }
         }
+        // What is no text that can be told stays closed.
+        for path in new.extract_if(.., |path| ground.read(path).is_err()).filter(|path| path.exists()) {
+            reached.opened.remove(&path);
+            reached.unseen.insert(path);
+        }
         if !new.is_empty() {
             reached.pins.extend(new.iter().map(|path| self.pin(path)));
             let told = |path: PathBuf| {
@@ -217,53 +214,6 @@ impl Session {
             self.sync_beside_or_why(ground, question, &beside)?;
         }
         Ok(())
-    }
-
-    /// The files that have one of the words, other than the asked one and those that are known with it.
-    async fn search(&self, ground: &Ground, question: &Question, reached: &Reached<'_>, words: &[String]) -> Sorted {
-        let Some(file) = question.file.clone() else { return Sorted::default() };
-        let folder = self.folders.all().iter().filter(|own| file.starts_with(own)).max().cloned();
-        let folder = folder.unwrap_or_else(|| self.root.clone());
-        let ceiling =
-            ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
-        let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
-        let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
-        let searching = move || {
-            let reach = &entry.def.reach;
-            // The user may have said what such files are.
-            let is_alike = |path: &Path| path.extension().is_some() && path.extension() == file.extension();
-            let speaks =
-                |path: &Path| is_alike(path) || language::detect(path, || None).is_some_and(|id| entry.speaks(id));
-            let also =
-                |path: &Path| language::detect(path, || None).is_some_and(|id| reach.also.iter().any(|it| it == id));
-            let wanted = |path: &Path| speaks(path) || !reach.also.is_empty() && also(path);
-            let Found { files, cut } = words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end);
-            let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
-            let own = list_of(&file);
-            let mut sorted = Sorted { cut, ..Sorted::default() };
-            for path in files.into_iter().filter(|path| *path != file) {
-                if !speaks(&path) {
-                    sorted.foreign.push(path);
-                    continue;
-                }
-                match list_of(&path) {
-                    Some(list) if Some(&list) == own.as_ref() => {}
-                    Some(list) => sorted.others.push((list, path)),
-                    None => sorted.loose.push(path),
-                }
-            }
-            sorted.own = own;
-            sorted
-        };
-        // Reading the disk blocks.
-        let searched = tokio::task::spawn_blocking(searching).await;
-        searched.unwrap_or(Sorted { cut: true, ..Sorted::default() })
-    }
-
-    fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {
-        let lists = &self.entry.def.reach.lists;
-        let root = ground.roots.root_of(path).filter(|_| !lists.is_empty())?;
-        self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path)
     }
 
     /// The word at a place, and whether uses may do without it.
@@ -316,13 +266,9 @@ impl Session {
             return question.language.clone();
         }
         let head = || ground.read(path).ok().map(|snapshot| language::head(&snapshot.text).to_owned());
-        let known = language::detect(path, head).filter(|language| self.entry.speaks(language));
+        let own = self.entry.language_of(path);
+        let known = own.or_else(|| language::detect(path, head).filter(|language| self.entry.speaks(language)));
         known.map_or_else(|| self.language_of(path), str::to_owned)
-    }
-
-    /// Whether two files are of different projects.
-    pub(super) fn are_apart(&self, ground: &Ground, one: &Path, other: &Path) -> bool {
-        self.list_of(ground, one) != self.list_of(ground, other)
     }
 }
 
@@ -359,6 +305,7 @@ fn last_word(name: &str) -> Option<String> {
 pub(super) fn named(answer: &Answer) -> BTreeSet<PathBuf> {
     let files: Vec<&FileRef> = match answer {
         Answer::Locations(locations) => locations.files.iter().collect(),
+        Answer::Symbols(hits) => hits.items.iter().map(|hit| &hit.file).collect(),
         Answer::Tree(tree) => tree.nodes.iter().map(|node| &node.item.file).collect(),
         Answer::Edit(proposal) => {
             let steps = proposal.edit.iter().flat_map(|edit| &edit.steps);

@@ -168,15 +168,26 @@ impl Ask<'_> {
                 spots.push(Spot { file, at, notes: Vec::new() });
             }
         }
+        let is_whole = search.verdict.is_some_and(Verdict::answered);
         match spots.len() {
-            1 => Ok(spots.swap_remove(0)),
+            1 => {
+                let mut spot = spots.swap_remove(0);
+                if !is_whole {
+                    // Another one of that name may be meant.
+                    let part = "the search for it did not reach everything: there may be others of that name";
+                    spot.notes.push(part.to_owned());
+                    spot.notes.extend(search.remarks);
+                }
+                Ok(spot)
+            }
             // That nobody knows it is only said when everybody has answered.
-            0 if !search.verdict.is_some_and(Verdict::answered) => {
+            0 if !is_whole => {
                 let mut open = failure(
                     Code::Failed,
-                    "not every server could be asked for a symbol of that name",
+                    "the search for a symbol of that name did not reach everything",
                     "ask again, or give file_path with the symbol",
                 );
+                open.details.extend(search.remarks);
                 open.servers = search.servers;
                 Err(open)
             }

@@ -34,6 +34,8 @@ pub(super) struct Search {
     pub verdict: Option<Verdict>,
     /// Hits that readers cut off.
     pub beyond: usize,
+    /// What langport has to remark.
+    pub remarks: Vec<String>,
 }
 
 impl Ask<'_> {
@@ -93,7 +95,8 @@ impl Ask<'_> {
             }
         }
         for one in taking_part {
-            if let Ok(Reply { answer: Answer::Symbols(hits), encoding, .. }) = &one.result {
+            if let Ok(Reply { answer: Answer::Symbols(hits), encoding, remarks, .. }) = &one.result {
+                search.remarks.extend(remarks.iter().cloned());
                 search.beyond += hits.total - hits.items.len();
                 search.hits.extend(hits.items.iter().map(|hit| (hit.clone(), *encoding)));
             }

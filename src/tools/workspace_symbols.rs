@@ -76,7 +76,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     if search.beyond > 0 {
         summary.push_str(&format!(", {} more were cut off", search.beyond));
     }
-    let mut notes = Vec::new();
+    let mut notes = search.remarks;
     if outside > 0 && kind.is_none() {
         notes.push(format!("{} outside the workspace left out", count(outside, "symbol", "symbols")));
     }

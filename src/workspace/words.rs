@@ -15,6 +15,7 @@ use std::{
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
 use unicode_ident::is_xid_continue;
 
 use crate::sys::files;
@@ -39,16 +40,52 @@ pub struct Found {
     pub cut: bool,
 }
 
-/// The wanted files below `folder` that have one of `words`; without words all of them. Blocks.
-pub fn files_with(
-    folder: &Path,
-    words: Option<&[String]>,
-    wanted: &(dyn Fn(&Path) -> bool + Sync),
-    end: Instant,
-) -> Found {
+/// What a text has to hold.
+#[derive(Debug, Clone, Copy)]
+pub enum Sought<'a> {
+    Anything,
+    /// One of these, as whole words.
+    Words(&'a [String]),
+    /// This, in upper or lower case and be it in the middle of a word.
+    Part(&'a str),
+}
+
+/// The same, made ready.
+enum Sieve<'a> {
+    All,
+    Words(Vec<(&'a String, Finder<'a>)>),
+    Part(Regex),
+}
+
+impl Sieve<'_> {
+    fn takes(&self, text: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Words(finders) => finders.iter().any(|(word, finder)| has_word(text, word, finder)),
+            Self::Part(part) => part.is_match(text),
+        }
+    }
+}
+
+impl<'a> From<Sought<'a>> for Sieve<'a> {
+    fn from(sought: Sought<'a>) -> Self {
+        match sought {
+            Sought::Anything => Self::All,
+            Sought::Words(words) => Self::Words(words.iter().map(|word| (word, Finder::new(word))).collect()),
+            Sought::Part(part) => {
+                let part = RegexBuilder::new(&regex::escape(part)).case_insensitive(true).build();
+                // One that is too long for a pattern tells no file from another.
+                part.map_or(Self::All, Self::Part)
+            }
+        }
+    }
+}
+
+/// The wanted files below `folder` that have what is sought. Blocks.
+pub fn files_with(folder: &Path, sought: Sought<'_>, wanted: &(dyn Fn(&Path) -> bool + Sync), end: Instant) -> Found {
     let (found, cut) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let (entries, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-    let finders = words.map(|words| words.iter().map(|word| (word, Finder::new(word))).collect::<Vec<_>>());
+    let sieve = Sieve::from(sought);
     let mut walk = WalkBuilder::new(folder);
     walk.hidden(false).require_git(false).follow_links(false).threads(THREADS).filter_entry(is_own);
     walk.build_parallel().run(|| {
@@ -65,11 +102,11 @@ pub fn files_with(
             if !entry.file_type().is_some_and(|kind| kind.is_file()) || !wanted(entry.path()) {
                 return WalkState::Continue;
             }
-            let has = match &finders {
-                None => true,
-                Some(finders) => match text(entry.path()) {
+            let has = match &sieve {
+                Sieve::All => true,
+                sieve => match text(entry.path()) {
                     Some(text) if bytes.fetch_add(text.len() as u64, Ordering::Relaxed) > BYTES => return stop(),
-                    Some(text) => finders.iter().any(|(word, finder)| has_word(&text, word, finder)),
+                    Some(text) => sieve.takes(&text),
                     None => {
                         // Gone meanwhile, or not to be read; what is too large may have the word.
                         let large = entry.metadata().is_ok_and(|metadata| metadata.len() > LARGEST);
@@ -149,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_word_in_any_case() {
+        let has = |text: &str, part: &str| Sieve::from(Sought::Part(part)).takes(text.as_bytes());
+        assert!(has("notTwice2", "twice") && has("twice", "WIC") && has("GRÖSSE größe", "grö") && has("a.b", "a.b"));
+        assert!(!has("thrice", "twice") && !has("axb", "a.b"));
+    }
+
+    #[test]
     fn the_word_at_a_column() {
         let check = |line: &str, column, others: &str, word: Option<&str>| {
             assert_eq!(word_at(line, column, others), word, "{line} {column}");
@@ -182,8 +226,8 @@ mod tests {
         let wanted = |path: &Path| path.extension().is_some_and(|extension| extension == "c");
         let search = |word: Option<&str>, time| {
             let words = word.map(|word| [word.to_owned()]);
-            let words = words.as_ref().map(|words| &words[..]);
-            let found = files_with(home.path(), words, &wanted, Instant::now() + Duration::from_secs(time));
+            let sought = words.as_ref().map_or(Sought::Anything, |words| Sought::Words(words));
+            let found = files_with(home.path(), sought, &wanted, Instant::now() + Duration::from_secs(time));
             let name = |path: &PathBuf| path.strip_prefix(home.path()).unwrap().display().to_string();
             (found.files.iter().map(name).collect::<Vec<_>>(), found.cut)
         };

@@ -61,6 +61,7 @@ mod resources;
 mod roots;
 mod routing;
 mod scale;
+mod searches;
 mod selftest;
 mod several;
 mod shims;
@@ -138,6 +139,7 @@ fn main() {
         renames::trials(),
         planners::trials(),
         moves::trials(),
+        searches::trials(),
         several::trials(),
         consent::trials(),
         hostile_edits::trials(),

@@ -121,7 +121,7 @@ impl<'de> Shape<'de> for Problem<'_> {
 
 /// `{"line": 1, "offset": 1}`.
 #[derive(Clone, Copy)]
-struct Place;
+pub(super) struct Place;
 
 impl<'de> Shape<'de> for Place {
     type Value = Option<Position>;
@@ -231,11 +231,13 @@ impl<'de> Shape<'de> for Span {
             }
         }
         let range = start.zip(end).map(|(start, end)| Range { start, end });
-        Ok(file.zip(range).map(|(file, range)| {
-            let file = if file.starts_with('/') { FileRef::Path(file.into()) } else { FileRef::Foreign(file) };
-            (file, range)
-        }))
+        Ok(file.zip(range).map(|(file, range)| (file_of(file), range)))
     }
+}
+
+/// A file as tsserver names it.
+pub(super) fn file_of(name: String) -> FileRef {
+    if name.starts_with('/') { FileRef::Path(name.into()) } else { FileRef::Foreign(name) }
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("edt_01_one_file", "css", css),
         trial("edt_01_one_file", "just", just),
         trial("lif_09_one_file", "html", html),
+        trial("lif_09_symbols_of_closed_files", "clangd", c_symbols),
         trial("edt_01_components", "svelte", svelte),
         trial("edt_01_lif_09_without_a_project", "fortls", fortran),
         trial("edt_01_lif_09_without_a_project", "bash", shell),
@@ -36,6 +37,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trials.push(trial("edt_01_lif_09_another_tsconfig", name, another));
         trials.push(trial("lif_09_default_export", name, default_export));
         trials.push(trial("edt_01_common_js", name, common_js));
+        trials.push(trial("lif_09_symbols_of_closed_files", name, typescript_symbols));
+        trials.push(trial("lif_09_symbols_of_another_tsconfig", name, symbols_elsewhere));
     }
     trials
 }
@@ -291,4 +294,54 @@ fn shell(row: &Row) {
         uses(&start(row, &ws), place, &["lib.sh:2:1", "sub/main.sh:3:1"]);
     }
     renames(&start(row, &ws), &ws, ("lib.sh", 2), &["lib.sh", "sub/main.sh"]);
+}
+
+fn found(lp: &Langport, query: &str, places: &[&str]) {
+    places_are(lp.tool("workspace_symbols", &json!({"query": query})).verdict_is("fresh"), places);
+}
+
+/// Each by a session of its own: nothing is open yet.
+fn c_symbols(row: &Row) {
+    let ws = Workspace::new(C);
+    found(&start(row, &ws), "four", &["sub/other.cpp:2:5"]);
+    let lp = start(row, &ws);
+    found(&lp, "FOU", &["sub/other.cpp:2:5"]);
+    lp.hover(&json!({"symbol": "main"})).verdict_is("fresh").contains("main.cpp:2:5");
+    ws.write("late.cpp", "namespace shop { int fourth() { return 4; } }\n");
+    found(&lp, "four", &["late.cpp:1:22", "sub/other.cpp:2:5"]);
+    found(&lp, "shop::fourth", &["late.cpp:1:22"]);
+    ws.remove("late.cpp");
+    found(&lp, "four", &["sub/other.cpp:2:5"]);
+    drop(lp);
+    let commands = json!([{"directory": ws.root(), "file": "lib.cpp", "command": "c++ -c lib.cpp"}]);
+    ws.write("build/compile_commands.json", &commands.to_string());
+    found(&start(row, &ws), "four", &["sub/other.cpp:2:5"]);
+}
+
+fn typescript_symbols(row: &Row) {
+    let ws = Workspace::new(TYPESCRIPT);
+    found(&start(row, &ws), "four", &["sub/other.ts:2:17"]);
+    let lp = start(row, &ws);
+    found(&lp, "Squ", &["sub/other.ts:3:14"]);
+    lp.hover(&json!({"symbol": "main"})).verdict_is("fresh").contains("main.ts:2:14");
+    ws.write("late.ts", "export function fourth() { return 4; }\n");
+    found(&lp, "four", &["late.ts:1:17", "sub/other.ts:2:17"]);
+    if row.name != "typescript7" {
+        // That one panics where a file of no project is gone, and the answer is `failed`.
+        ws.remove("late.ts");
+        found(&lp, "four", &["sub/other.ts:2:17"]);
+    }
+    drop(lp);
+    ws.write("tsconfig.json", "{ \"files\": [\"lib.ts\"] }\n");
+    found(&start(row, &ws), "Square", &["sub/other.ts:3:14"]);
+}
+
+fn symbols_elsewhere(row: &Row) {
+    let ws = Workspace::new(
+        "//- package-lock.json\n{}\n//- a/tsconfig.json\n{\"include\": [\"src\"]}\n//- b/tsconfig.json\n{\"include\": [\"src\"]}
+//- a/src/lib.ts\nexport function twice(n: number) { return n + n; }
+//- b/src/one.ts\nexport const one = 1;
+//- b/src/two.ts\nexport function twiceTwo() { return 2; }\n",
+    );
+    found(&start(row, &ws), "twice", &["a/src/lib.ts:1:17", "b/src/two.ts:1:17"]);
 }

@@ -1,0 +1,101 @@
+//! Looks for the files that may have what a question is about, and says how a server comes to know each: by a list that it
+//! knows, by another one, or not at all before it is opened.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    language,
+    workspace::words::{self, Found, Sought},
+};
+
+use super::{
+    ground::Ground,
+    query::Question,
+    reach::{LONGEST, Reached},
+    session::Session,
+};
+
+/// The files that have a word, as a session's project and others have them.
+#[derive(Default)]
+pub(super) struct Sorted {
+    /// The list that has the asked file.
+    pub own: Option<PathBuf>,
+    pub loose: Vec<PathBuf>,
+    pub others: Vec<(PathBuf, PathBuf)>,
+    /// Files that the server is not for.
+    pub foreign: Vec<PathBuf>,
+    pub cut: bool,
+}
+
+impl Session {
+    /// The files that have one of the words, other than the asked one and those that are known with it.
+    pub(super) async fn search(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        reached: &Reached<'_>,
+        words: &[String],
+    ) -> Sorted {
+        let Some(file) = question.file.clone() else { return Sorted::default() };
+        let folder = self.folders.all().iter().filter(|own| file.starts_with(own)).max().cloned();
+        let folder = folder.unwrap_or_else(|| self.root.clone());
+        let ceiling =
+            ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
+        let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
+        let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
+        let for_symbols = reached.for_symbols;
+        // A search of the project has a file that stands for it; where that cannot be told, nothing is known with it.
+        let told = !for_symbols || ground.read(&file).is_ok();
+        let searching = move || {
+            let reach = &entry.def.reach;
+            // The user may have said what such files are.
+            let is_alike = |path: &Path| path.extension().is_some() && path.extension() == file.extension();
+            let speaks = |path: &Path| {
+                is_alike(path)
+                    || entry.language_of(path).is_some()
+                    || language::detect(path, || None).is_some_and(|id| entry.speaks(id))
+            };
+            let also =
+                |path: &Path| language::detect(path, || None).is_some_and(|id| reach.also.iter().any(|it| it == id));
+            // The symbols of such files are not its own.
+            let beside = !for_symbols && !reach.also.is_empty();
+            let wanted = |path: &Path| speaks(path) || beside && also(path);
+            let sought = match &words[..] {
+                _ if any => Sought::Anything,
+                [part] if for_symbols => Sought::Part(part),
+                words => Sought::Words(words),
+            };
+            let Found { files, cut } = words::files_with(&folder, sought, &wanted, end);
+            let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
+            let own = list_of(&file).filter(|_| told);
+            let mut sorted = Sorted { cut, ..Sorted::default() };
+            for path in files.into_iter().filter(|path| !told || *path != file) {
+                if !speaks(&path) {
+                    sorted.foreign.push(path);
+                    continue;
+                }
+                match list_of(&path) {
+                    Some(list) if Some(&list) == own.as_ref() => {}
+                    Some(list) => sorted.others.push((list, path)),
+                    None => sorted.loose.push(path),
+                }
+            }
+            sorted.own = own;
+            sorted
+        };
+        // Reading the disk blocks.
+        let searched = tokio::task::spawn_blocking(searching).await;
+        searched.unwrap_or(Sorted { cut: true, ..Sorted::default() })
+    }
+
+    fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {
+        let lists = &self.entry.def.reach.lists;
+        let root = ground.roots.root_of(path).filter(|_| !lists.is_empty())?;
+        self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path)
+    }
+
+    /// Whether two files are of different projects.
+    pub(super) fn are_apart(&self, ground: &Ground, one: &Path, other: &Path) -> bool {
+        self.list_of(ground, one) != self.list_of(ground, other)
+    }
+}
