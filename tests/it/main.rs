@@ -60,6 +60,7 @@ mod roots;
 mod routing;
 mod scale;
 mod selftest;
+mod setting_up;
 mod several;
 mod shims;
 mod since;
@@ -115,6 +116,7 @@ fn main() {
         documents::trials(),
         replaced::trials(),
         scale::trials(),
+        setting_up::trials(),
         lifecycle::trials(),
         lives::trials(),
         reload::trials(),
