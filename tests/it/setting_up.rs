@@ -21,7 +21,7 @@ fn questions_while_the_watch_is_set_up() {
         (0..10).for_each(|file| std::fs::write(path.join(format!("m{file}.py")), "x = 1\n").expect("a file"));
     }
     let server = Definition::new("fake", Script::watching("**/*")).table("[ready]\ngrace_ms = 0");
-    let lp = Langport::builder(&ws).server(server).config("barrier_ms = 1").start();
+    let lp = Langport::builder(&ws).server(server).config("barrier_ms = 50").start();
     let at = json!({"file_path": "a.py", "line": 1, "column": 1});
     // The server has read everything after it was asked.
     lp.hover(&at).verdict_is("fresh").contains("WORD word_0");
