@@ -7,15 +7,13 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::timeout;
-
 use super::verdict::Verdict;
 use crate::{
     protocol::positions::LineMap,
     workspace::{
         disk::{Disk, ReadError, Snapshot},
         roots::Roots,
-        watch::{Barrier, State, Watcher},
+        watch::{Barrier, Watcher},
     },
 };
 
@@ -31,6 +29,8 @@ pub enum Seen {
     All,
     /// The events of a change that was just made may still be on their way.
     Perhaps,
+    /// The folders of the workspace are still being looked through: changes in some of them may not have been seen.
+    SoFar,
     /// There are no events, or not everywhere, and comparing all files took too long: only open ones were.
     OpenFiles,
 }
@@ -41,6 +41,10 @@ impl Seen {
         match (self, verdict) {
             (Self::Perhaps, Verdict::Fresh) => {
                 (Verdict::Settling, Some("file events are late: a change just made may be missing".into()))
+            }
+            (Self::SoFar, Verdict::Fresh) => {
+                let reason = "the watch is still being set up: a change to a file that is not open may be missing";
+                (Verdict::Unconfirmed, Some(reason.into()))
             }
             (Self::OpenFiles, Verdict::Fresh) => {
                 let reason =
@@ -96,16 +100,11 @@ impl Ground {
 
     /// Waits until every change that was made before this call has been seen.
     pub async fn barrier(&self) -> Seen {
-        let mut states = self.watcher.states();
-        if !states.borrow().is_settled() {
-            // Before the watch is set up nothing proves what has changed; it takes a moment, in the background.
-            let _ = timeout(self.barrier, states.wait_for(State::is_settled)).await;
-        }
-        let settled = states.borrow().is_settled();
         match self.watcher.barrier(self.barrier).await {
-            Barrier::Seen if settled => Seen::All,
+            Barrier::Seen => Seen::All,
+            Barrier::SettingUp => Seen::SoFar,
             Barrier::NoEvents => Seen::OpenFiles,
-            Barrier::Seen | Barrier::TimedOut => Seen::Perhaps,
+            Barrier::TimedOut => Seen::Perhaps,
         }
     }
 }

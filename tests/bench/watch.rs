@@ -1,5 +1,5 @@
-//! What the barrier costs: with events when nothing has changed and right after a write, and without events, when all
-//! files are compared. Prints medians and the 99th of a hundred; `cargo bench --bench watch [FOLDERS FILES]`.
+//! What the barrier costs: with events when nothing has changed, right after a write and when a folder of 5,000 files
+//! comes, and without events, when all files are compared. Prints medians and the 99th of a hundred; `cargo bench --bench watch [FOLDERS FILES]`.
 #![expect(clippy::print_stdout, reason = "it prints what it measures")]
 #![expect(clippy::disallowed_methods, reason = "a measurement writes files of its own")]
 
@@ -47,6 +47,7 @@ async fn measure(root: &Path) -> Result<(), Box<dyn Error>> {
         written.push(barrier(&watcher).await?);
     }
     report("barrier, right after a write", written);
+    come(&watcher, root).await?;
     drop(watcher);
 
     let watcher = Watcher::start(&roots, &Options { events: false, ..Options::default() });
@@ -58,6 +59,39 @@ async fn measure(root: &Path) -> Result<(), Box<dyn Error>> {
         swept.push(begun.elapsed());
     }
     report("barrier without events", swept);
+    Ok(())
+}
+
+/// A folder with many files comes, and how much of that it takes to look at each of them, which tells those that have
+/// several names.
+async fn come(watcher: &Watcher, root: &Path) -> Result<(), Box<dyn Error>> {
+    let (outside, inside) = (root.with_file_name("coming"), root.join("coming"));
+    for file in 0..5_000 {
+        let folder = outside.join(format!("p{}", file % 100));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("file_{file}.py")), "x = 1\n")?;
+    }
+    let (mut seen, mut listed, mut looked) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..50 {
+        fs::rename(&outside, &inside)?;
+        seen.push(barrier(watcher).await?);
+        for (times, look) in [(&mut listed, false), (&mut looked, true)] {
+            let begun = Instant::now();
+            let mut names = 0;
+            for folder in fs::read_dir(&inside)? {
+                for file in fs::read_dir(folder?.path())? {
+                    names += if look { file?.metadata()?.len() } else { file?.file_name().len() as u64 };
+                }
+            }
+            assert!(names > 0, "there are files");
+            times.push(begun.elapsed());
+        }
+        fs::rename(&inside, &outside)?;
+        barrier(watcher).await?;
+    }
+    report("barrier, 5,000 files come", seen);
+    report("  to list them", listed);
+    report("  and to look at each", looked);
     Ok(())
 }
 

@@ -63,6 +63,7 @@ mod routing;
 mod scale;
 mod searches;
 mod selftest;
+mod setting_up;
 mod several;
 mod shims;
 mod since;
@@ -119,6 +120,7 @@ fn main() {
         documents::trials(),
         replaced::trials(),
         scale::trials(),
+        setting_up::trials(),
         lifecycle::trials(),
         lives::trials(),
         reload::trials(),

@@ -71,7 +71,13 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         return ask.resumed(&token, asked).await;
     }
     let at = now_ns();
-    let seen = ask.engine.ground.barrier().await;
+    let ground = &ask.engine.ground;
+    let seen = match request.scope {
+        // Its servers are asked after a barrier of their own, and a server that is started for it needs none. The mark only
+        // stands early then: what is found of the time before counts as after it.
+        Scope::File if !ground.watcher.state().is_settled() => Seen::SoFar,
+        _ => ground.barrier().await,
+    };
     let moment = Moment { seen, seq: ask.engine.ground.watcher.head(), at };
     let since = ask.since(request.since.as_deref())?;
     match request.scope {

@@ -12,6 +12,7 @@ mod log;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod names;
+mod patience;
 mod portable;
 #[cfg(target_os = "linux")]
 mod queue;
@@ -36,6 +37,7 @@ use crate::config::count;
 use crate::sys::files::{self, Inode};
 use crate::workspace::roots::Roots;
 use log::Log;
+use patience::Patience;
 pub use source::Source;
 use source::{Events, Feed};
 pub use stamps::dependent;
@@ -77,6 +79,9 @@ pub struct Changes {
 pub enum Barrier {
     /// Everything that had happened when it was asked for is in the log.
     Seen,
+    /// The folders are still being looked through: what has happened in the others than those that are watched already
+    /// may be missing.
+    SettingUp,
     /// It could not be shown in the time allowed.
     TimedOut,
     /// There are no events, or not of everything, and comparing all files took too long.
@@ -89,6 +94,8 @@ pub enum State {
     /// Looking through the folders: at the start, and after the kernel has dropped events.
     SettingUp {
         folders: usize,
+        /// Rises with each time.
+        round: u32,
     },
     Watching {
         folders: usize,
@@ -130,7 +137,7 @@ fn counted(folders: usize) -> String {
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            State::SettingUp { folders } => write!(f, "setting up the watch ({} so far)", counted(*folders)),
+            State::SettingUp { folders, .. } => write!(f, "setting up the watch ({} so far)", counted(*folders)),
             State::Watching { folders } => write!(f, "watching {}", counted(*folders)),
             State::Exhausted { folders, why } => {
                 write!(f, "watching only {}: {why}; files are compared on each call", counted(*folders))
@@ -167,6 +174,7 @@ pub struct Watcher {
     roots: Arc<[Top]>,
     events: Events,
     sweeper: Arc<Sweeper>,
+    patience: Patience,
 }
 
 /// A root, and which folder goes by its name.
@@ -183,7 +191,7 @@ impl Watcher {
         let began = files::now_ns() - facts::TICK_NS;
         let roots: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
         let log = Arc::new(Mutex::new(Log::new(log::RECORDS)));
-        let (head, state) = (watch::Sender::new(0), watch::Sender::new(State::SettingUp { folders: 0 }));
+        let (head, state) = (watch::Sender::new(0), watch::Sender::new(State::SettingUp { folders: 0, round: 1 }));
         let sweeper = Arc::new(Sweeper::new(Arc::clone(&log), head.clone(), &roots, &options.ignore));
         let tops = roots.iter().map(|path| Top { path: path.clone(), folder: Mutex::new(files::inode(path)) });
         let tops: Arc<[Top]> = tops.collect();
@@ -199,18 +207,23 @@ impl Watcher {
             state.send_replace(State::NoEvents { why });
             Events::None
         });
-        Arc::new(Watcher { log, head, state, roots: tops, events, sweeper })
+        Arc::new(Watcher { log, head, state, roots: tops, events, sweeper, patience: Patience::default() })
     }
 
-    /// Waits until everything that has happened so far is in the log. Callers at the same time share the wait. After
-    /// the kernel has dropped events, it also waits for the look through all folders that makes it good; where no events
-    /// come from, for a look at all files there. Another folder by the name of a root than before is followed.
+    /// Waits until everything that has happened so far is in the log. Callers at the same time share the wait. While all
+    /// folders are looked through, at the start and after the kernel has dropped events, it also waits for that, but all
+    /// callers together no longer than `deadline`; where no events come from, it waits for a look at all files there.
+    /// Another folder by the name of a root than before is followed.
     pub async fn barrier(&self, deadline: Duration) -> Barrier {
         let began = Instant::now();
         let renewed = self.roots.iter().any(Top::is_renewed);
+        if !self.is_set_up(deadline).await {
+            self.events.catch_up(deadline).await;
+            return Barrier::SettingUp;
+        }
         let seen = self.events.barrier(deadline, renewed).await;
         if seen == Barrier::TimedOut {
-            return seen;
+            return if self.state.borrow().is_settled() { seen } else { Barrier::SettingUp };
         }
         if !self.sweeper.is_needed() {
             // Without any root there is nothing to see.
@@ -218,10 +231,17 @@ impl Watcher {
         }
         if !self.state.borrow().is_settled() {
             // What has to be compared is not known yet.
-            return Barrier::TimedOut;
+            return Barrier::SettingUp;
         }
         let left = deadline.saturating_sub(began.elapsed());
         if self.sweeper.barrier(left).await { Barrier::Seen } else { Barrier::NoEvents }
+    }
+
+    /// Whether all folders have been looked through, as soon as they have been.
+    async fn is_set_up(&self, deadline: Duration) -> bool {
+        let State::SettingUp { round, .. } = *self.state.borrow() else { return true };
+        let (left, mut states) = (self.patience.left(round, deadline), self.state.subscribe());
+        tokio::time::timeout(left, states.wait_for(State::is_settled)).await.is_ok()
     }
 
     /// The newest position: what happened before it is of no interest to who begins now.

@@ -158,8 +158,11 @@ impl Rules {
         self.compiled.entry(holder.to_owned()).or_insert_with(|| {
             SOURCES.map(|source| {
                 let mut builder = GitignoreBuilder::new(holder);
-                // Lines that are no patterns are skipped, as git does.
-                builder.add(holder.join(source));
+                let path = holder.join(source);
+                // A pipe of that name would be read for ever. Lines that are no patterns are skipped, as git does.
+                if path.is_file() {
+                    builder.add(path);
+                }
                 builder.build().unwrap_or_else(|_| Gitignore::empty())
             })
         })

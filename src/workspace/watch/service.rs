@@ -40,6 +40,9 @@ struct Shared {
     log: Arc<Mutex<Log>>,
     /// Held while events are read and until they are worked through: who gets it finds the log complete.
     engine: Mutex<Engine>,
+    /// Who waits for the engine, beside who looks through folders: that one would else take it again and again before
+    /// anybody has woken up.
+    waiting: AtomicU64,
     /// Wakes the event thread.
     bell: OwnedFd,
     stop: AtomicBool,
@@ -50,8 +53,6 @@ struct Shared {
     /// The log's newest position.
     head: watch::Sender<u64>,
     state: watch::Sender<State>,
-    /// Everything has been looked through once.
-    complete: AtomicBool,
     /// Why no event can be relied upon somewhere: a file system without events in the workspace.
     blind: Mutex<Option<String>>,
     /// Whether something has been mounted.
@@ -69,13 +70,13 @@ impl Service {
             queue,
             log,
             engine: Mutex::new(engine),
+            waiting: AtomicU64::new(0),
             bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             stop: AtomicBool::new(false),
             asked: AtomicU64::new(0),
             reached: watch::Sender::new(0),
             head,
             state,
-            complete: AtomicBool::new(false),
             blind: Mutex::new(None),
             mounts: Bell::new(),
             renewed: AtomicBool::new(false),
@@ -114,16 +115,18 @@ impl Service {
             let mut state = shared.state.subscribe();
             // The sender is ours: it cannot be gone.
             state.wait_for(|state| !matches!(state, State::SettingUp { .. })).await.ok();
-            let mut reached = shared.reached.subscribe();
-            let ticket = shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
-            shared.ring();
-            reached.wait_for(|&reached| reached >= ticket).await.ok();
+            shared.turn().await;
             match *shared.state.borrow() {
                 State::Watching { .. } => return Barrier::Seen,
                 State::SettingUp { .. } => {}
                 State::Exhausted { .. } | State::NoEvents { .. } => return Barrier::NoEvents,
             }
         }
+    }
+
+    /// Works through what has happened in the folders that are watched so far.
+    pub(super) async fn catch_up(&self, deadline: Duration) {
+        tokio::time::timeout(deadline, self.shared.turn()).await.ok();
     }
 
     /// Watches folders below `path`, which the rules leave out. False if there is no such folder.
@@ -154,7 +157,27 @@ impl Drop for Service {
 
 impl Shared {
     fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        engine
+    }
+
+    /// The engine when nobody else wants it.
+    fn engine_in_turn(&self) -> MutexGuard<'_, Engine> {
+        while self.waiting.load(Ordering::SeqCst) > 0 {
+            std::thread::yield_now();
+        }
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A turn of the event thread that begins after this was asked for.
+    async fn turn(&self) {
+        let mut reached = self.reached.subscribe();
+        let ticket = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        self.ring();
+        // The sender is ours: it cannot be gone.
+        reached.wait_for(|&reached| reached >= ticket).await.ok();
     }
 
     fn watching(&self) -> bool {
@@ -166,9 +189,7 @@ impl Shared {
         let reached = match *self.state.borrow() {
             State::Watching { .. } => Barrier::Seen,
             State::Exhausted { .. } | State::NoEvents { .. } => Barrier::NoEvents,
-            // After a loss it is worth waiting for; at the start whoever asks has waited.
-            State::SettingUp { .. } if self.complete.load(Ordering::SeqCst) => return None,
-            State::SettingUp { .. } => return Some(Barrier::TimedOut),
+            State::SettingUp { .. } => return None,
         };
         let mut engine = self.engine.try_lock().ok()?;
         if self.queue.pending() > 0 || !self.state.borrow().is_settled() {
@@ -222,8 +243,9 @@ impl Shared {
                     taken += read as u64;
                 }
                 if engine.take_lost() {
-                    shared.state.send_replace(State::SettingUp { folders: engine.folders() });
-                    Some(engine.begin_round(complete - TICK_NS))
+                    let round = engine.begin_round(complete - TICK_NS);
+                    shared.state.send_replace(engine.setting_up());
+                    Some(round)
                 } else {
                     let now = files::now_ns();
                     if shared.queue.pending() == 0 {
@@ -266,20 +288,19 @@ impl Shared {
     fn look_through(&self, mut round: Round) {
         // Broad before deep: where there are too many folders, the deepest go without.
         while let Some(folder) = round.left.pop_front() {
-            let mut engine = self.engine();
+            let mut engine = self.engine_in_turn();
             // Events were lost again, and another walk is under way.
             if self.stopped() || engine.round() != round.number {
                 return;
             }
             round.left.extend(engine.visit_in_round(&folder, round.start));
             if engine.folders().is_multiple_of(256) {
-                self.state.send_replace(State::SettingUp { folders: engine.folders() });
+                self.state.send_replace(engine.setting_up());
             }
         }
         let mut engine = self.engine();
         if engine.round() == round.number {
             engine.end_round();
-            self.complete.store(true, Ordering::SeqCst);
             self.settle(&engine);
         }
         drop(engine);

@@ -81,6 +81,16 @@ impl Events {
         }
     }
 
+    /// Works through what has happened in the folders that are watched so far.
+    pub(super) async fn catch_up(&self, deadline: Duration) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Events::Inotify(service) => service.catch_up(deadline).await,
+            // One thread both looks through folders and works through events.
+            Events::Notify(_) | Events::None => {}
+        }
+    }
+
     pub(super) fn covers(&self, path: &Path) -> bool {
         match self {
             #[cfg(target_os = "linux")]

@@ -8,11 +8,11 @@ use rustix::io::Errno;
 
 use super::{Engine, Folder};
 use crate::config::count;
-use crate::workspace::watch::Kind;
 use crate::workspace::watch::facts::changed;
 use crate::workspace::watch::names::Names;
 use crate::workspace::watch::rules::Rules;
 use crate::workspace::watch::sweep::Begin;
+use crate::workspace::watch::{Kind, State};
 
 /// Why a folder is looked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,10 @@ impl Engine {
 
     pub(in crate::workspace::watch) fn round(&self) -> u32 {
         self.round
+    }
+
+    pub(in crate::workspace::watch) fn setting_up(&self) -> State {
+        State::SettingUp { folders: self.folders(), round: self.round }
     }
 
     /// Have events been lost since this was asked last?

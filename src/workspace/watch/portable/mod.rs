@@ -12,7 +12,7 @@ mod tree;
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -54,6 +54,8 @@ struct Shared {
     asked: AtomicU64,
     /// Barriers reached.
     reached: watch::Sender<u64>,
+    /// Counts the times that everything is looked through.
+    round: AtomicU32,
     /// Everything has been looked through once.
     complete: AtomicBool,
     /// Why no event can be relied upon although they come.
@@ -114,6 +116,7 @@ impl Service {
             cookies: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             reached: watch::Sender::new(0),
+            round: AtomicU32::new(0),
             complete: AtomicBool::new(false),
             blind: OnceLock::new(),
             renewed: AtomicBool::new(false),
@@ -330,9 +333,10 @@ impl Shared {
 
     /// Looks through everything for what changed after `start`.
     fn look_through(&self, start: i128) {
+        let round = self.round.fetch_add(1, Ordering::SeqCst) + 1;
         let mut left: VecDeque<Arc<Path>> = {
             let tree = self.tree();
-            self.feed.state.send_replace(State::SettingUp { folders: tree.folders() });
+            self.feed.state.send_replace(State::SettingUp { folders: tree.folders(), round });
             tree.tops.iter().map(|top| Arc::from(&**top)).collect()
         };
         // Broad before deep: where there are too many folders, the deepest go without.
@@ -343,7 +347,7 @@ impl Shared {
             }
             left.extend(tree.visit_in_round(&folder, start));
             if tree.folders().is_multiple_of(256) {
-                self.feed.state.send_replace(State::SettingUp { folders: tree.folders() });
+                self.feed.state.send_replace(State::SettingUp { folders: tree.folders(), round });
             }
         }
         let mut tree = self.tree();

@@ -28,7 +28,7 @@ impl Inside {
         let root = tmp.path().canonicalize().unwrap();
         put(&root.join("a/old"), "1");
         let log = Arc::new(Mutex::new(Log::new(RECORDS)));
-        let state = watch::Sender::new(State::SettingUp { folders: 0 });
+        let state = watch::Sender::new(State::SettingUp { folders: 0, round: 1 });
         let (roots, head) = ([root.clone()], watch::Sender::new(0));
         let sweeper = Arc::new(Sweeper::new(Arc::clone(&log), head.clone(), &roots, &[]));
         let top = Top { path: root.clone(), folder: Mutex::new(files::inode(&root)) };
