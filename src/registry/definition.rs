@@ -135,11 +135,12 @@ pub enum Role {
 /// What stands for a setting that is not set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum Unset {
+    /// As editors answer: what crashes on `{}` where it expects a list or a word takes its own default.
     #[default]
-    #[serde(rename = "{}")]
-    Empty,
     #[serde(rename = "null")]
     Null,
+    #[serde(rename = "{}")]
+    Empty,
 }
 
 impl Unset {
