@@ -135,12 +135,12 @@ pub enum Role {
 /// What stands for a setting that is not set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum Unset {
-    /// As editors answer: what crashes on `{}` where it expects a list or a word takes its own default.
+    #[serde(rename = "{}")]
+    Empty,
+    // As editors answer: some servers crash on `{}` where they expect a list or a word.
     #[default]
     #[serde(rename = "null")]
     Null,
-    #[serde(rename = "{}")]
-    Empty,
 }
 
 impl Unset {
