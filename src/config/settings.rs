@@ -148,7 +148,7 @@ impl Default for Settings {
             backoff_ms: 1_000,
             backoff_longest_ms: 300_000,
             settle_ms: 150,
-            empty_ms: 500,
+            empty_ms: 1_200,
             barrier_ms: 200,
             diagnostics_file: 50,
             diagnostics_delivery: 200,

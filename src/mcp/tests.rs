@@ -107,6 +107,7 @@ fn hover() -> Outcome {
         }],
         summary: "class Cart".to_owned(),
         notes: Vec::new(),
+        details: Vec::new(),
         body: Body::Hover(HoverText {
             file: "cart.py".to_owned(),
             line: 3,

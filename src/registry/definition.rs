@@ -135,9 +135,10 @@ pub enum Role {
 /// What stands for a setting that is not set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum Unset {
-    #[default]
     #[serde(rename = "{}")]
     Empty,
+    // As editors answer: some servers crash on `{}` where they expect a list or a word.
+    #[default]
     #[serde(rename = "null")]
     Null,
 }

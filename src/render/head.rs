@@ -50,6 +50,14 @@ pub(super) fn outcome(outcome: &Outcome, max_chars: usize) -> Vec<String> {
         // It may begin with the name of a file.
         lines.push(if imitates(&note) { format!("  {note}") } else { note });
     }
+    for detail in &outcome.details {
+        let detail = format!("  {}", line(detail, 400));
+        used += detail.chars().count() + 1;
+        if used > room {
+            break;
+        }
+        lines.push(detail);
+    }
     lines
 }
 

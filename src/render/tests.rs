@@ -23,6 +23,7 @@ fn fresh(summary: &str, body: Body) -> Outcome {
         servers: vec![server("pyright", Verdict::Fresh, None)],
         summary: summary.to_owned(),
         notes: Vec::new(),
+        details: Vec::new(),
         body,
         page: Page::default(),
     }

@@ -307,9 +307,12 @@ impl Session {
                 Judged::Wait(if quiet < settle { end.min(quiet_at) } else { end })
             }
             Push::Older if self.silence_counts(record, focus, now, at_work, ready) => {
-                let seconds =
-                    now.saturating_duration_since(focus.sent.at.max(record.changed_at(&focus.path))).as_secs_f32();
-                Judged::Now(Verdict::Unconfirmed, Some(format!("silent for {seconds:.1} s after the last change")))
+                let changed = focus.sent.at.max(record.changed_at(&focus.path));
+                let seconds = now.saturating_duration_since(changed).as_secs_f32();
+                Judged::Now(
+                    Verdict::Unconfirmed,
+                    Some(format!("not updated since the last change, {seconds:.1} s ago")),
+                )
             }
             Push::Older if over => {
                 Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into()))

@@ -12,7 +12,7 @@ use super::{
 /// How far from the given line a name is looked for: agents' line numbers are often off by an edit.
 const DRIFT: u32 = 3;
 /// Identifiers of a line that a message lists.
-const LISTED: usize = 12;
+pub(super) const LISTED: usize = 12;
 
 /// An address as it was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -212,18 +212,18 @@ pub(super) fn occurrences(lines: &LineMap, row: u32, name: &str, written: &str) 
 /// Adds the line and its identifiers with their columns.
 fn with_line(mut failure: Failure, lines: &LineMap, row: u32) -> Failure {
     failure.details.push(format!("{}: {}", row + 1, lines.line(row).unwrap_or_default()));
-    let names = lines.identifiers_on(row);
-    if !names.is_empty() {
-        let listed: Vec<String> =
-            names.iter().take(LISTED).map(|name| format!("{} at column {}", name.text, name.start + 1)).collect();
-        let more = names.len().saturating_sub(LISTED);
-        failure.details.push(format!(
-            "names: {}{}",
-            listed.join(", "),
-            if more > 0 { format!(", {more} more") } else { String::new() }
-        ));
-    }
+    failure.details.extend(listed(lines, row));
     failure
+}
+
+/// The identifiers of a line, each with its column.
+pub(super) fn listed(lines: &LineMap, row: u32) -> Option<String> {
+    let names = lines.identifiers_on(row);
+    let each: Vec<String> =
+        names.iter().take(LISTED).map(|name| format!("{} at column {}", name.text, name.start + 1)).collect();
+    let more = names.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(", {more} more") } else { String::new() };
+    (!each.is_empty()).then(|| format!("names: {}{more}", each.join(", ")))
 }
 
 #[cfg(test)]

@@ -188,6 +188,7 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
         servers: after.servers(),
         summary,
         notes,
+        details: Vec::new(),
         body: if total == 0 { Body::None } else { Body::Problems(compared.items) },
         page: Page { offset: 0, total, fingerprint: 0, ..Page::default() },
     }

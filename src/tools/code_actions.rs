@@ -19,7 +19,7 @@ use super::{
     outcome::{ActionLine, Body, Code, Failure, Outcome, Page, ServerVerdict, Verdict},
     places::fingerprint,
     plan::{Change, Planned},
-    problems::{all_failed, missing, note, without_the_unsupporting},
+    problems::{all_failed, last_words, missing, note, without_the_unsupporting},
     span::Given,
 };
 
@@ -153,11 +153,13 @@ fn list(ask: &Ask<'_>, file: &File, offers: Offers, token: Option<&str>) -> Resu
         summary.push_str(&format!(" ({impossible} are impossible there; `only` tells why)"));
     }
     let notes = missing(ask, &heard).map(|(name, shortfall)| note(&name, shortfall)).collect();
+    let details = missing(ask, &heard).flat_map(|(name, shortfall)| last_words(ask, &name, shortfall)).collect();
     Ok(Outcome {
         verdict,
         servers,
         summary,
         notes,
+        details,
         body: Body::Actions(lines),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })

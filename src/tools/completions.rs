@@ -50,6 +50,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: vec![ask.part(&heard)],
         summary,
         notes: spot.notes,
+        details: Vec::new(),
         body: Body::Completions(items),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })

@@ -42,8 +42,10 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         .collect();
     let mut notes = spot.notes.clone();
     notes.extend(reply.remarks.iter().cloned());
+    let mut details = Vec::new();
     if items.is_empty() {
         notes.extend(spot.names());
+        details.extend(spot.names_there());
     }
     let one = target.word();
     let summary =
@@ -53,6 +55,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: vec![ask.part(&heard)],
         summary,
         notes,
+        details,
         body: Body::Places(places),
         page: Page { offset, total: items.len(), fingerprint: print, ..Page::default() },
     })

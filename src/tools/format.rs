@@ -44,6 +44,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             servers: vec![ask.part(&heard)],
             summary: format!("{} would change nothing in {}", ask.engine.display(&heard.entry), file.shown),
             notes: Vec::new(),
+            details: Vec::new(),
             body: Body::None,
             page: Page::default(),
         }),

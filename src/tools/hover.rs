@@ -43,14 +43,17 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         truncated: hover.truncated,
     };
     let mut notes = spot.notes.clone();
+    let mut details = Vec::new();
     if !found {
         notes.extend(spot.names());
+        details.extend(spot.names_there());
     }
     Ok(Outcome {
         verdict: reply.verdict,
         servers: vec![ask.part(&heard)],
         summary: if found { "hover".into() } else { "nothing is known about this place".into() },
         notes,
+        details,
         body: if found { Body::Hover(body) } else { Body::None },
         page: Page::default(),
     })

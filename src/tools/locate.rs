@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    address::{Address, Aim, Found, in_text, occurrences},
+    address::{Address, Aim, Found, LISTED, in_text, listed, occurrences},
     ask::Ask,
     file::{File, failure},
     outcome::{Code, Failure, Verdict},
@@ -33,12 +33,19 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// For an empty answer: the identifiers of the line, since agents often miss the right column.
+    /// For an empty answer: where the line has identifiers, since agents often miss the right column.
     pub(super) fn names(&self) -> Option<String> {
         let names = self.file.lines.identifiers_on(self.at.line);
         // Names are text of the file: only their columns are langport's to tell.
-        let columns: Vec<String> = names.iter().take(12).map(|name| (name.start + 1).to_string()).collect();
-        (!columns.is_empty()).then(|| format!("line {} has names at columns {}", self.at.line + 1, columns.join(", ")))
+        let columns: Vec<String> = names.iter().take(LISTED).map(|name| (name.start + 1).to_string()).collect();
+        let here = if self.file.lines.identifier_at(self.at).is_some() { "" } else { "no name stands there: " };
+        (!columns.is_empty())
+            .then(|| format!("{here}line {} has names at columns {}", self.at.line + 1, columns.join(", ")))
+    }
+
+    /// The same with the names themselves, to stand below.
+    pub(super) fn names_there(&self) -> Option<String> {
+        listed(&self.file.lines, self.at.line)
     }
 }
 

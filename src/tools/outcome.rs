@@ -30,6 +30,8 @@ pub struct Outcome {
     pub summary: String,
     /// Remarks of langport's own, a line each: what moved, what is missing and how to get it.
     pub notes: Vec<String>,
+    /// What files and servers have to say to the notes, such as a dead server's last words: shown below them, indented.
+    pub details: Vec<String>,
     pub body: Body,
     pub page: Page,
 }

@@ -141,6 +141,7 @@ impl Ask<'_> {
             servers,
             summary: format!("{title}: {size}; not made yet: plan {id}"),
             notes,
+            details: Vec::new(),
             body: Body::Diff(lines.into_iter().skip(offset).take(self.page_items()).collect()),
             page: Page { offset, total, fingerprint: print, ..Page::default() },
         })

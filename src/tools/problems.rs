@@ -44,6 +44,16 @@ pub(super) fn all_failed<'a>(
     Failure { details: ask.lines(shortfall), servers, ..base }
 }
 
+/// The last words of a server that has died or did not start, when others have answered; they stand below the notes.
+pub(super) fn last_words(ask: &Ask<'_>, name: &str, shortfall: &Shortfall) -> Vec<String> {
+    match shortfall {
+        Shortfall::Died { .. } | Shortfall::NotStarted { .. } | Shortfall::Broken { .. } => {
+            ask.lines(shortfall).into_iter().map(|line| format!("{name}: {line}")).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// How to mend what a server lacks, when others have answered.
 pub(super) fn note(name: &str, shortfall: &Shortfall) -> String {
     format!("{name}: {shortfall}; {}", short::next_step_apart(name, shortfall))

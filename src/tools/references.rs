@@ -61,8 +61,10 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     if locations.total > locations.items.len() {
         summary.push_str(&format!(" (the server sent {}; the rest is cut off)", locations.total));
     }
+    let mut details = Vec::new();
     if items.is_empty() {
         notes.extend(spot.names());
+        details.extend(spot.names_there());
     }
     if reply.verdict == Verdict::Indexing {
         notes.push("the project is not fully loaded: there may be more".into());
@@ -72,6 +74,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: vec![ask.part(&heard)],
         summary,
         notes,
+        details,
         body: Body::Places(places),
         page: Page { offset, total: items.len(), fingerprint: print, ..Page::default() },
     })

@@ -57,7 +57,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     }
     let nothing = || {
         let next = spot.names().unwrap_or_else(|| "point at the name itself, or at its declaration".into());
-        failure(Code::NotFound, format!("{name} has nothing to rename at {place}: no file would change"), next)
+        let what = format!("{name} has nothing to rename at {place}: no file would change");
+        Failure { details: spot.names_there().into_iter().collect(), ..failure(Code::NotFound, what, next) }
     };
     let edit = proposal.edit.clone().ok_or_else(|| if same { same_name() } else { nothing() })?;
     // A rename that writes everywhere what stands there already.

@@ -42,6 +42,7 @@ impl Ask<'_> {
                 servers: vec![ServerVerdict { server: name, verdict, reason: None }],
                 summary: format!("no answer: {shortfall}; ask again"),
                 notes: Vec::new(),
+                details: Vec::new(),
                 body: Body::None,
                 page: Page::default(),
             });

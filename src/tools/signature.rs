@@ -46,6 +46,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: vec![ask.part(&heard)],
         summary: if total == 0 { "no call around this place".into() } else { count(total, "signature", "signatures") },
         notes: spot.notes,
+        details: Vec::new(),
         body: Body::Signatures(lines),
         page: Page { offset: 0, total, fingerprint: 0, ..Page::default() },
     })

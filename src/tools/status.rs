@@ -136,6 +136,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: Vec::<ServerVerdict>::new(),
         summary: format!("{serving}{definitions}{file}, {running} running{read}"),
         notes,
+        details: Vec::new(),
         body: Body::Status(lines.into_iter().skip(offset).take(ask.page_items()).collect()),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })

@@ -56,6 +56,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: vec![ask.part(&heard)],
         summary,
         notes: Vec::new(),
+        details: Vec::new(),
         body: Body::Symbols(items),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })

@@ -81,8 +81,10 @@ pub(super) async fn run(
     }
     let mut notes = spot.notes.clone();
     notes.extend(reply.remarks.iter().cloned());
+    let mut details = Vec::new();
     if lines.is_empty() {
         notes.extend(spot.names());
+        details.extend(spot.names_there());
     }
     let print = fingerprint(ask, format!("{lines:?}"));
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
@@ -93,6 +95,7 @@ pub(super) async fn run(
         servers: vec![ask.part(&heard)],
         summary,
         notes,
+        details,
         body: Body::Tree(items),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })

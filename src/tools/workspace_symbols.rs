@@ -85,6 +85,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         servers: search.servers,
         summary,
         notes,
+        details: Vec::new(),
         body: Body::Found(items),
         page: Page { offset, total, fingerprint: print, ..Page::default() },
     })

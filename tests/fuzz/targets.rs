@@ -198,6 +198,7 @@ fn outcome(prose: String, code: Vec<String>) -> Outcome {
         }],
         summary: "hover".to_owned(),
         notes: Vec::new(),
+        details: Vec::new(),
         body: Body::Hover(HoverText { file: "a.py".to_owned(), line: 1, column: 1, code, prose, truncated: false }),
         page: Page::default(),
     }

@@ -110,6 +110,9 @@ fn pos_05_a_miscounted_column_is_helped() {
     let lp = Langport::with(&ws, Script::new());
     let at = |column| json!({"file_path": "calc.py", "line": 2, "column": column});
     lp.tool("definition", &at(2)).contains("add_up").contains("12");
+    // On the comma stands no name: that is said, with the names there are.
+    let between = lp.tool("definition", &at(20));
+    between.fine().contains("no name stands there").contains("names: return at column 5, add_up at column 12");
     lp.tool("definition", &at(18)).fine().contains("lib.py:1:5");
     let named = json!({"file_path": "calc.py", "line": 2, "symbol": "add_up"});
     lp.tool("definition", &named).fine().contains("lib.py:1:5");

@@ -103,7 +103,7 @@ fn sections(names: &[&str]) -> Value {
 }
 
 fn pro_02_one_configuration_a_section() {
-    for (unset, nothing) in [("{}", json!({})), ("null", Value::Null)] {
+    for (key, nothing) in [("", Value::Null), ("unset = \"null\"", Value::Null), ("unset = \"{}\"", json!({}))] {
         let ws = Workspace::new(WS);
         let three =
             Ask::new(1, "workspace/configuration", sections(&["fake.analysis", "other", "fake.absent"])).block();
@@ -113,7 +113,7 @@ fn pro_02_one_configuration_a_section() {
         let scoped = json!({"items": [{"scopeUri": ws.uri("a.py"), "section": "fake"}, {}, {"section": ""}]});
         let scoped = Ask::new(3, "workspace/configuration", scoped).block();
         let script = Script::new().on("initialized", [three.into(), many.into(), scoped.into()]);
-        let definition = Definition::new("fake", script).key(&format!("unset = \"{unset}\"")).table(SETTINGS);
+        let definition = Definition::new("fake", script).key(key).table(SETTINGS);
         let lp = Langport::builder(&ws).server(definition).start();
         lp.hover(&at()).verdict_is("fresh");
         let answer = |id: i64| lp.log().answer_to(&json!(id))["result"].clone();

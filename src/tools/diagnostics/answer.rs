@@ -122,7 +122,7 @@ impl<'a> Answering<'a> {
         let text = self.summary(&counts, verdict);
         let (listed, capped) = self.ordered(lines, several);
         let mut notes = std::mem::take(&mut self.notes);
-        remarks(&mut notes, &sweep, several);
+        let details = remarks(self.ask, &mut notes, &sweep, several);
         remarks_on_judging(&mut notes, &judging, &capped, &self.phrase);
         let mark = memory.print(point);
         let texts: Vec<_> = sweep.checked.iter().map(|one| (one.path.clone(), hash(&one.text))).collect();
@@ -140,6 +140,7 @@ impl<'a> Answering<'a> {
             servers,
             summary: text,
             notes,
+            details,
             mark,
             page: self.ask.page_items().min(most),
         };

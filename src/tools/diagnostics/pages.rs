@@ -26,6 +26,7 @@ pub(super) struct Kept {
     pub servers: Vec<ServerVerdict>,
     pub summary: String,
     pub notes: Vec<String>,
+    pub details: Vec<String>,
     pub mark: String,
     /// Problems on one page.
     pub page: usize,
@@ -40,6 +41,7 @@ impl Kept {
             servers: self.servers.clone(),
             summary: self.summary.clone(),
             notes: if offset == 0 { self.notes.clone() } else { Vec::new() },
+            details: if offset == 0 { self.details.clone() } else { Vec::new() },
             body: Body::Problems(items),
             page: Page {
                 offset,

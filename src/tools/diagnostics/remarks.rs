@@ -7,7 +7,12 @@ use std::{
 };
 
 use super::sweep::Sweep;
-use crate::tools::{kinds::count, outcome::Verdict, problems::note};
+use crate::tools::{
+    ask::Ask,
+    kinds::count,
+    outcome::Verdict,
+    problems::{last_words, note},
+};
 
 /// Names of files in one remark.
 const NAMED: usize = 8;
@@ -41,17 +46,20 @@ impl Judging {
     }
 }
 
-/// What servers lack, and of several files those whose verdict is not the best one.
-pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
+/// What servers lack, and of several files those whose verdict is not the best one. Answers with the last words of
+/// servers that are gone.
+pub(super) fn remarks(ask: &Ask<'_>, notes: &mut Vec<String>, sweep: &Sweep, several: bool) -> Vec<String> {
     let mut told: HashSet<String> = HashSet::new();
+    let mut words = Vec::new();
     for (name, shortfall) in sweep.checked.iter().flat_map(|one| &one.missing) {
         let text = note(name, shortfall);
         if told.insert(numberless(&text)) {
             notes.push(text);
+            words.extend(last_words(ask, name, shortfall));
         }
     }
     if !several || sweep.checked.len() < 2 {
-        return;
+        return words;
     }
     // Worst first.
     let mut groups: BTreeMap<(Reverse<Verdict>, String), Group<'_>> = BTreeMap::new();
@@ -77,6 +85,7 @@ pub(super) fn remarks(notes: &mut Vec<String>, sweep: &Sweep, several: bool) {
     if beyond > 0 {
         notes.push(format!("for other reasons not fresh: {}", count(beyond, "file", "files")));
     }
+    words
 }
 
 /// How problems were compared, and what is not listed.
