@@ -46,16 +46,16 @@ pub(super) struct Flagged {
     /// A folder that may be looked at; may be given several times (default: the current folder)
     #[arg(long, value_name = "DIR")]
     pub root: Vec<PathBuf>,
-    /// A definition to serve; may be given several times
+    /// A definition to serve, in place of all that fit; may be given several times
     #[arg(long, value_name = "NAME")]
     pub bind: Vec<String>,
-    /// Serve these languages only
+    /// Serve these languages only, by whatever fits
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub languages: Vec<String>,
-    /// Serve whatever the files need (the default)
+    /// Serve whatever the files need: the default, unless the settings say otherwise
     #[arg(long, conflicts_with_all = ["bind", "languages"])]
     pub auto: bool,
-    /// What an agent may do
+    /// What agents may do to files
     #[arg(long, value_name = "read-only|workspace-write")]
     pub permission: Option<String>,
     /// What servers may be asked for: `all`, or a list

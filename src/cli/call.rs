@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// Its arguments as a JSON object
     #[arg(default_value = "{}")]
     json: String,
-    /// Make the plan that the call answers with: it ends with this command, as every id does
+    /// Make the plan of the answer at once: plans and ids end with the command
     #[arg(long)]
     apply: bool,
     #[command(flatten)]

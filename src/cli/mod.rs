@@ -30,7 +30,7 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0: done; 1: not done (call: the answer is a failure; doctor, try: something does not \
-                          work);\n2: the command line is wrong; 130: ended by a signal (doctor, try)";
+                          work);\n2: the command line is not understood; 130: ended by a signal (doctor, try)";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -126,7 +126,9 @@ impl<'a> Shown<'a> {
             State::Unusable { reason } => format!("not usable: {reason}"),
         };
         lines.push(format!("server      {server}"));
-        if let Some(getting) = entry.getting() {
+        // What is installed as the definition says needs no advice on how.
+        let current = matches!(self.state, State::Installed { outdated: false, .. });
+        if let Some(getting) = entry.getting().filter(|_| !current) {
             lines.push(format!("install     {getting}"));
         }
         lines.extend(self.steps.iter().map(|step| format!("            {step}")));

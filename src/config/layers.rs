@@ -227,7 +227,7 @@ fn told(error: &figment::Error, layer: &Layer<'_>) -> ConfigError {
             (key, format!("cannot be `{value}`: {could}"))
         }
         Kind::InvalidType(found, expected) => {
-            let expected = if matches!(expected.as_str(), "usize" | "u64") { "a number" } else { expected };
+            let expected = if matches!(expected.as_str(), "usize" | "u64" | "u8") { "a number" } else { expected };
             // What is inside a table need not look like a key.
             let (key, inside) = match error.path.as_slice() {
                 [] => (None, String::new()),

@@ -1,6 +1,5 @@
 //! The MCP side: names and lists, calls with their progress and cancellation, resources and their updates, both
-//! protocol eras, over stdio. Knows
-//! tools only as something that is called and rendered; nothing about language servers.
+//! protocol eras, over stdio. Knows tools only as something that is called and rendered; nothing about language servers.
 
 mod calls;
 mod catalog;

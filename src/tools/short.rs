@@ -192,7 +192,13 @@ pub(super) fn no_server(ask: &Ask<'_>, file: &File) -> Failure {
     };
     let able = ask.engine.registry.for_language(&file.language).next();
     let next = match able {
-        Some(entry) => format!("ask the user to start langport with `--bind {}`", ask.engine.display(entry)),
+        // `--bind` alone would take away what is served now.
+        Some(entry) => {
+            format!(
+                "ask the user to start langport with `--auto`, or with `--bind {}` added",
+                ask.engine.display(entry)
+            )
+        }
         None => unserved(file),
     };
     failure(Code::Unavailable, what, next)

@@ -86,6 +86,12 @@ fn a_wrong_layer_of_the_users_is_named_and_left_out() {
     "#]],
     );
     file(
+        "nice = \"low\"",
+        &expect![[r#"
+        BASE/config/config.toml:1: `nice` is string "low", but takes a number (until this is mended the file is left out and nothing is written)
+    "#]],
+    );
+    file(
         "output = \"xml\"",
         &expect![[r#"
         BASE/config/config.toml:1: `output` cannot be `xml`: it can be text, structured, both (until this is mended the file is left out and nothing is written)
