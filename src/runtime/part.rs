@@ -43,7 +43,9 @@ impl Session {
         let (unseen, silent) = (missing(&reached.unseen), missing(&reached.opened));
         let asked_too: BTreeSet<PathBuf> = named.iter().chain(&question.file).cloned().collect();
         let word = reached.words.first().filter(|_| !reached.any);
+        let moves = matches!(question.query, Query::Move { .. });
         let have = |files: &BTreeSet<PathBuf>| match (files.len(), word) {
+            (_, Some(_)) if moves => format!("{} may refer to it", others(files)),
             (_, None) => format!("{} may hold a use", others(files)),
             (1, Some(word)) => format!("1 other file has the word `{word}`"),
             (number, Some(word)) => format!("{number} other files have the word `{word}`"),

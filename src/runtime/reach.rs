@@ -24,6 +24,7 @@ use crate::{
 };
 
 use super::{
+    called::{is_said, last_word, modules},
     ground::Ground,
     query::{Answer, Hierarchy, Query, Question, Reply, Shortfall, Target},
     session::{Pin, Session},
@@ -69,7 +70,8 @@ pub(super) struct Reached<'a> {
 /// What is asked about.
 #[derive(Debug, Default)]
 struct Asked {
-    word: Option<String>,
+    /// The asked word, and others that do as well.
+    words: Vec<String>,
     /// Uses may do without it.
     nameless: bool,
 }
@@ -112,12 +114,12 @@ impl Session {
         }
         let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
         self.caught_up_with_disk(ground, question).await;
-        let Asked { word, nameless } = match &question.query {
-            Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
+        let Asked { words, nameless } = match &question.query {
+            Query::Move { from, folder, .. } => Asked { words: modules(from, *folder), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
         let mut reached = Reached {
-            any: nameless || word.is_none(),
+            any: nameless || words.is_empty(),
             words: Vec::new(),
             own: None,
             opened: BTreeSet::new(),
@@ -127,7 +129,6 @@ impl Session {
             pins: Vec::new(),
             _turn: turn,
         };
-        let words = word.into_iter().collect();
         if reach.knows == Knows::Project {
             reached.words = words;
         } else {
@@ -228,6 +229,11 @@ impl Session {
             ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
         let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
         let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
+        // What is in a moved folder refers to what is outside of it.
+        let moved = match &question.query {
+            Query::Move { from, folder: true, .. } => Some(from.clone()),
+            _ => None,
+        };
         let searching = move || {
             let reach = &entry.def.reach;
             // The user may have said what such files are.
@@ -236,8 +242,13 @@ impl Session {
                 |path: &Path| is_alike(path) || language::detect(path, || None).is_some_and(|id| entry.speaks(id));
             let also =
                 |path: &Path| language::detect(path, || None).is_some_and(|id| reach.also.iter().any(|it| it == id));
-            let wanted = |path: &Path| speaks(path) || !reach.also.is_empty() && also(path);
-            let Found { files, cut } = words::files_with(&folder, Some(&words[..]).filter(|_| !any), &wanted, end);
+            let ends = |path: &Path| {
+                let ending = path.extension().and_then(|ending| ending.to_str());
+                ending.is_some_and(|ending| reach.endings.iter().any(|it| it == ending))
+            };
+            let wanted = |path: &Path| speaks(path) || ends(path) || !reach.also.is_empty() && also(path);
+            let words = Some(&words[..]).filter(|_| !any);
+            let Found { files, cut } = words::files_with(&folder, words, moved.as_deref(), &wanted, end);
             let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
             let own = list_of(&file);
             let mut sorted = Sorted { cut, ..Sorted::default() };
@@ -275,7 +286,7 @@ impl Session {
         let line = lines.line(at.line).unwrap_or_default();
         let Some(word) = words::word_at(line, column, &reach.letters) else { return Ok(Asked::default()) };
         let nameless = reach.nameless.as_deref().is_some_and(|pattern| is_said(lines.text(), word, pattern));
-        Ok(Asked { word: Some(word.to_owned()), nameless })
+        Ok(Asked { words: vec![word.to_owned()], nameless })
     }
 
     /// Whether the definition says that the server misses uses of what these files declare so.
@@ -333,28 +344,6 @@ impl Reached<'_> {
     }
 }
 
-/// Whether a pattern matches one of the lines that have a word.
-fn is_said(text: &str, word: &str, pattern: &str) -> bool {
-    let pattern = regex::Regex::new(pattern).ok();
-    pattern.is_some_and(|pattern| text.lines().any(|line| line.contains(word) && pattern.is_match(line)))
-}
-
-/// The word by which others refer to a file or folder.
-fn module(path: &Path) -> Option<String> {
-    let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
-    let own = stem(path)?;
-    // What is imported by its folder's name, too.
-    let word = if ["index", "mod", "main"].contains(&own.as_str()) { stem(path.parent()?)? } else { own };
-    last_word(&word)
-}
-
-/// The last word of a name, before its parameters: `twice` of `lib::twice(int)`.
-fn last_word(name: &str) -> Option<String> {
-    let name = name.split(['(', '<']).next().unwrap_or(name);
-    let word = name.rsplit(|c: char| !unicode_ident::is_xid_continue(c)).find(|word| !word.is_empty())?;
-    Some(word.to_owned())
-}
-
 /// The files that an answer names.
 pub(super) fn named(answer: &Answer) -> BTreeSet<PathBuf> {
     let files: Vec<&FileRef> = match answer {
@@ -375,20 +364,4 @@ pub(super) fn named(answer: &Answer) -> BTreeSet<PathBuf> {
         FileRef::Foreign(_) => None,
     };
     files.into_iter().filter_map(path).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_by_which_others_use_it() {
-        for (name, word) in
-            [("lib::twice(int)", "twice"), ("twice", "twice"), ("(*Cart).Add", "Cart"), ("Set<T>", "Set")]
-        {
-            assert!(last_word(name).as_deref() == Some(word) || name.starts_with('('), "{name}");
-        }
-        assert_eq!(module(Path::new("/a/lib.ts")).as_deref(), Some("lib"));
-        assert_eq!(module(Path::new("/a/shop/index.ts")).as_deref(), Some("shop"));
-    }
 }

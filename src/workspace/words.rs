@@ -39,10 +39,11 @@ pub struct Found {
     pub cut: bool,
 }
 
-/// The wanted files below `folder` that have one of `words`; without words all of them. Blocks.
+/// The wanted files below `folder` that have one of `words`, or lie in `within`; without words all of them. Blocks.
 pub fn files_with(
     folder: &Path,
     words: Option<&[String]>,
+    within: Option<&Path>,
     wanted: &(dyn Fn(&Path) -> bool + Sync),
     end: Instant,
 ) -> Found {
@@ -65,7 +66,8 @@ pub fn files_with(
             if !entry.file_type().is_some_and(|kind| kind.is_file()) || !wanted(entry.path()) {
                 return WalkState::Continue;
             }
-            let has = match &finders {
+            let sure = within.is_some_and(|within| entry.path().starts_with(within));
+            let has = match finders.as_ref().filter(|_| !sure) {
                 None => true,
                 Some(finders) => match text(entry.path()) {
                     Some(text) if bytes.fetch_add(text.len() as u64, Ordering::Relaxed) > BYTES => return stop(),
@@ -183,7 +185,7 @@ mod tests {
         let search = |word: Option<&str>, time| {
             let words = word.map(|word| [word.to_owned()]);
             let words = words.as_ref().map(|words| &words[..]);
-            let found = files_with(home.path(), words, &wanted, Instant::now() + Duration::from_secs(time));
+            let found = files_with(home.path(), words, None, &wanted, Instant::now() + Duration::from_secs(time));
             let name = |path: &PathBuf| path.strip_prefix(home.path()).unwrap().display().to_string();
             (found.files.iter().map(name).collect::<Vec<_>>(), found.cut)
         };
