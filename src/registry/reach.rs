@@ -21,6 +21,9 @@ pub struct Reach {
     /// Languages of files that the server is not for, which may use names of its files all the same.
     #[serde(skip_serializing_if = "is_default")]
     pub also: Vec<String>,
+    /// Endings of files of no language of their own, which others include: `inc`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub endings: Vec<String>,
     /// What belongs to a word beside letters, digits and `_`.
     #[serde(skip_serializing_if = "is_default")]
     pub letters: String,
@@ -42,6 +45,10 @@ pub struct Reach {
     /// A command of tsserver's that searches all projects that it knows for symbols, where `workspace/symbol` searches one.
     #[serde(skip_serializing_if = "is_default")]
     pub search: Option<ServerCommand>,
+    /// It answers for a folder that is moved as a whole, although it asks to hear of files only; told of one file after the
+    /// other, it edits the same places more than once.
+    #[serde(skip_serializing_if = "is_default")]
+    pub folders_whole: bool,
 }
 
 /// Which files a server knows.

@@ -2,7 +2,7 @@
 //! them a server may look at the first with the second as it was, and push that: what it answers comes after all of them,
 //! what it pushes need not.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ impl Session {
         if !self.counts_beside(!reports.is_empty()) || !says_more(record, focus, reports) {
             return Beside::Nothing;
         }
-        let settle = self.settle(record, empty, versioned, more);
+        let settle = self.settle(record, &focus.path, empty, versioned, more);
         // The last word about its own text (`final`) is none about those that were told after it.
         if quiet < settle {
             Beside::Unsettled(Some(now + (settle - quiet)))
@@ -56,8 +56,12 @@ impl Session {
     }
 
     /// How long it has to be quiet after a pushed list; `more`: the server has begun to make another one.
-    pub(super) fn settle(&self, record: &Record, empty: bool, versioned: bool, more: bool) -> Duration {
-        let settle = if empty { self.limits.empty } else { self.limits.settle };
+    pub(super) fn settle(&self, record: &Record, path: &Path, empty: bool, versioned: bool, more: bool) -> Duration {
+        let settle = match (empty, self.entry.def.diagnostics.empty_ms) {
+            (false, _) => self.limits.settle,
+            (true, Some(_)) => self.limits.empty,
+            (true, None) => record.store.empty_settle(path, self.limits.empty),
+        };
         let settle = if more { settle.max(OWED) } else { settle };
         // Without version, a list that was on its way before the change looks like one that came after it.
         if versioned { settle } else { settle.max(record.store.usual_delay().unwrap_or_default()) }

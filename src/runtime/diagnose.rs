@@ -292,7 +292,7 @@ impl Session {
         match state {
             Push::Current { quiet, empty, versioned, more } => {
                 let first = versioned && self.entry.def.diagnostics.finality == Finality::First && ready;
-                let settle = self.settle(record, empty, versioned, more);
+                let settle = self.settle(record, &focus.path, empty, versioned, more);
                 if first || (quiet >= settle && ready && !at_work) {
                     record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
                     return Judged::Now(Verdict::Fresh, None);

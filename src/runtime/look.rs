@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     ground::Ground,
-    query::Question,
+    query::{Query, Question},
     reach::{LONGEST, Reached},
     session::Session,
 };
@@ -46,6 +46,11 @@ impl Session {
         let for_symbols = reached.for_symbols;
         // A search of the project has a file that stands for it; where that cannot be told, nothing is known with it.
         let told = !for_symbols || ground.read(&file).is_ok();
+        // What is in a moved folder refers to what is outside of it.
+        let moved = match &question.query {
+            Query::Move { from, folder: true, .. } => Some(from.clone()),
+            _ => None,
+        };
         let searching = move || {
             let reach = &entry.def.reach;
             // The user may have said what such files are.
@@ -57,15 +62,19 @@ impl Session {
             };
             let also =
                 |path: &Path| language::detect(path, || None).is_some_and(|id| reach.also.iter().any(|it| it == id));
+            let ends = |path: &Path| {
+                let ending = path.extension().and_then(|ending| ending.to_str());
+                ending.is_some_and(|ending| reach.endings.iter().any(|it| it == ending))
+            };
             // The symbols of such files are not its own.
-            let beside = !for_symbols && !reach.also.is_empty();
-            let wanted = |path: &Path| speaks(path) || beside && also(path);
+            let beside = |path: &Path| !for_symbols && (ends(path) || !reach.also.is_empty() && also(path));
+            let wanted = |path: &Path| speaks(path) || beside(path);
             let sought = match &words[..] {
                 _ if any => Sought::Anything,
                 [part] if for_symbols => Sought::Part(part),
                 words => Sought::Words(words),
             };
-            let Found { files, cut } = words::files_with(&folder, sought, &wanted, end);
+            let Found { files, cut } = words::files_with(&folder, sought, moved.as_deref(), &wanted, end);
             let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
             let own = list_of(&file).filter(|_| told);
             let mut sorted = Sorted { cut, ..Sorted::default() };

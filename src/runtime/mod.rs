@@ -9,6 +9,7 @@ mod backdated;
 mod background;
 mod beside;
 mod breaker;
+mod called;
 mod diagnose;
 pub mod documents;
 pub mod event;

@@ -31,7 +31,9 @@ impl Session {
         let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
         let inside = files.filter_map(|entry| entry.path().strip_prefix(there).ok().map(Path::to_owned));
         let pairs = inside.map(|rest| (from.join(&rest), to.join(&rest)));
-        pairs.filter(|(old, _)| wants(old, false)).take(FILES).collect()
+        let files: Vec<_> = pairs.filter(|(old, _)| wants(old, false)).take(FILES).collect();
+        let whole = moved == Moved::Will && self.entry.def.reach.folders_whole && !files.is_empty();
+        if whole { vec![(from.to_owned(), to.to_owned())] } else { files }
     }
 
     /// Tells the server what has changed on the disk, without asking it anything. Where that fails, the next question finds

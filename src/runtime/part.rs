@@ -43,8 +43,10 @@ impl Session {
         let (unseen, silent) = (missing(&reached.unseen), missing(&reached.opened));
         let asked_too: BTreeSet<PathBuf> = named.iter().chain(&question.file).cloned().collect();
         let word = reached.words.first().filter(|_| !reached.any);
+        let moves = matches!(question.query, Query::Move { .. });
         let have = |files: &BTreeSet<PathBuf>| match (files.len(), word) {
             (_, None) if reached.for_symbols => format!("{} may hold some", others(files)),
+            (_, Some(_)) if moves => format!("{} may refer to it", others(files)),
             (_, None) => format!("{} may hold a use", others(files)),
             (1, Some(word)) if reached.for_symbols => format!("1 other file has `{word}` in it"),
             (number, Some(word)) if reached.for_symbols => format!("{number} other files have `{word}` in them"),

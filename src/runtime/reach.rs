@@ -21,6 +21,7 @@ use crate::{
 };
 
 use super::{
+    called::{is_said, last_word, modules},
     ground::Ground,
     look::Sorted,
     query::{Answer, Hierarchy, Query, Question, Reply, Shortfall, Target},
@@ -69,7 +70,8 @@ pub(super) struct Reached<'a> {
 /// What is asked about.
 #[derive(Debug, Default)]
 struct Asked {
-    word: Option<String>,
+    /// The asked word, and others that do as well.
+    words: Vec<String>,
     /// Uses may do without it.
     nameless: bool,
 }
@@ -102,13 +104,13 @@ impl Session {
         }
         let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
         self.caught_up_with_disk(ground, question).await;
-        let Asked { word, nameless } = match &question.query {
-            Query::Move { from, .. } => Asked { word: module(from), ..Asked::default() },
-            Query::Symbols { query } => Asked { word: last_word(query), ..Asked::default() },
+        let Asked { words, nameless } = match &question.query {
+            Query::Move { from, folder, .. } => Asked { words: modules(from, *folder), ..Asked::default() },
+            Query::Symbols { query } => Asked { words: last_word(query).into_iter().collect(), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
         let mut reached = Reached {
-            any: nameless || word.is_none(),
+            any: nameless || words.is_empty(),
             for_symbols,
             words: Vec::new(),
             own: None,
@@ -119,7 +121,6 @@ impl Session {
             pins: Vec::new(),
             _turn: turn,
         };
-        let words = word.into_iter().collect();
         if reach.knows == Knows::Project {
             reached.words = words;
         } else {
@@ -225,7 +226,7 @@ impl Session {
         let line = lines.line(at.line).unwrap_or_default();
         let Some(word) = words::word_at(line, column, &reach.letters) else { return Ok(Asked::default()) };
         let nameless = reach.nameless.as_deref().is_some_and(|pattern| is_said(lines.text(), word, pattern));
-        Ok(Asked { word: Some(word.to_owned()), nameless })
+        Ok(Asked { words: vec![word.to_owned()], nameless })
     }
 
     /// Whether the definition says that the server misses uses of what these files declare so.
@@ -279,28 +280,6 @@ impl Reached<'_> {
     }
 }
 
-/// Whether a pattern matches one of the lines that have a word.
-fn is_said(text: &str, word: &str, pattern: &str) -> bool {
-    let pattern = regex::Regex::new(pattern).ok();
-    pattern.is_some_and(|pattern| text.lines().any(|line| line.contains(word) && pattern.is_match(line)))
-}
-
-/// The word by which others refer to a file or folder.
-fn module(path: &Path) -> Option<String> {
-    let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
-    let own = stem(path)?;
-    // What is imported by its folder's name, too.
-    let word = if ["index", "mod", "main"].contains(&own.as_str()) { stem(path.parent()?)? } else { own };
-    last_word(&word)
-}
-
-/// The last word of a name, before its parameters: `twice` of `lib::twice(int)`.
-fn last_word(name: &str) -> Option<String> {
-    let name = name.split(['(', '<']).next().unwrap_or(name);
-    let word = name.rsplit(|c: char| !unicode_ident::is_xid_continue(c)).find(|word| !word.is_empty())?;
-    Some(word.to_owned())
-}
-
 /// The files that an answer names.
 pub(super) fn named(answer: &Answer) -> BTreeSet<PathBuf> {
     let files: Vec<&FileRef> = match answer {
@@ -322,20 +301,4 @@ pub(super) fn named(answer: &Answer) -> BTreeSet<PathBuf> {
         FileRef::Foreign(_) => None,
     };
     files.into_iter().filter_map(path).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_by_which_others_use_it() {
-        for (name, word) in
-            [("lib::twice(int)", "twice"), ("twice", "twice"), ("(*Cart).Add", "Cart"), ("Set<T>", "Set")]
-        {
-            assert!(last_word(name).as_deref() == Some(word) || name.starts_with('('), "{name}");
-        }
-        assert_eq!(module(Path::new("/a/lib.ts")).as_deref(), Some("lib"));
-        assert_eq!(module(Path::new("/a/shop/index.ts")).as_deref(), Some("shop"));
-    }
 }

@@ -70,10 +70,14 @@ struct Flight {
     /// Lists that have come since something else changed.
     since: u32,
     told: Option<Instant>,
+    /// No other text of it was told before.
+    first: bool,
     /// What the server tells of its work at the file.
     work: Work,
 }
 
+/// The longest wait that is learnt.
+const LONGEST_LEARNT: Duration = Duration::from_secs(5);
 /// Nothing is on its way for longer than this.
 const FLIGHT: Duration = Duration::from_secs(10);
 
@@ -87,6 +91,8 @@ pub struct Store {
     /// The memory of all of them.
     bytes: usize,
     delay: Option<Duration>,
+    /// The longest that an empty list was followed by problems of the same text.
+    second_thoughts: Option<Duration>,
     ever: bool,
     /// This server says which text a list belongs to.
     versions: bool,
@@ -117,6 +123,7 @@ impl Store {
         {
             self.learn(list.at.saturating_duration_since(told.at));
         }
+        self.think_twice(path, &list, told);
         let weight = weight(&list.items);
         self.drop_pushed(path);
         while !self.pushed.is_empty() && (self.pushed.len() >= FILES || self.bytes + weight > BYTES) {
@@ -140,12 +147,13 @@ impl Store {
 
     /// A new text of a file is about to be told.
     pub fn tell(&mut self, path: &Path, now: Instant) {
+        let first = !self.flights.contains_key(path);
         let flight = self.flights.entry(path.to_owned()).or_default();
         let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
         let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
         let mut work = flight.work;
         work.told();
-        *flight = Flight { owed: before, told: Some(now), work, ..Flight::default() };
+        *flight = Flight { owed: before, told: Some(now), first, work, ..Flight::default() };
     }
 
     /// The server has said whether it is at work at an open file.
@@ -288,9 +296,32 @@ impl Store {
         });
     }
 
+    /// Learns from problems that come after an empty list of the same text, where nothing else has changed in between.
+    fn think_twice(&mut self, path: &Path, list: &Pushed, told: Option<Sent>) {
+        let undisturbed = self.flights.get(path).is_some_and(|flight| flight.since >= 2);
+        if let Some(kept) = self.pushed(path)
+            && kept.items.is_empty()
+            && !list.items.is_empty()
+            && kept.version == list.version
+            && undisturbed
+            && told.is_some_and(|told| kept.at > told.at)
+        {
+            let took = list.at.saturating_duration_since(kept.at).min(LONGEST_LEARNT);
+            self.second_thoughts = self.second_thoughts.max(Some(took));
+        }
+    }
+
+    /// How long an empty list has to stand before it counts, where `usual` is the rule: longer where this server has had
+    /// second thoughts, and for the first text of a file, when servers load what it needs.
+    pub fn empty_settle(&self, path: &Path, usual: Duration) -> Duration {
+        let first = self.flights.get(path).is_some_and(|flight| flight.first);
+        let first = if first { usual * 12 / 5 } else { usual };
+        first.max(self.second_thoughts.unwrap_or_default() * 3 / 2)
+    }
+
     /// Moves the learnt delay a quarter of the way to what was just seen, within 5 s.
     fn learn(&mut self, seen: Duration) {
-        let seen = seen.min(Duration::from_secs(5));
+        let seen = seen.min(LONGEST_LEARNT);
         self.delay = Some(match self.delay {
             None => seen,
             // Slower news count at once: too long a wait costs time, too short a one costs truth.

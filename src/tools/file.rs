@@ -79,6 +79,19 @@ pub(super) fn root_gone(what: String) -> Failure {
 }
 
 impl Ask<'_> {
+    /// What is to be said of folders of the workspace that are gone, in an answer about all of them.
+    ///
+    /// # Errors
+    /// None is there.
+    pub(super) fn gone_roots(&self) -> Result<Vec<String>, Failure> {
+        let roots = self.engine.ground.roots.all();
+        let gone: Vec<_> = roots.iter().filter(|root| !root.path.is_dir()).collect();
+        match gone.first().filter(|_| gone.len() == roots.len()) {
+            Some(root) => Err(root_gone(PathError::RootGone(root.path.clone()).to_string())),
+            None => Ok(gone.iter().map(|root| format!("{} is gone: nothing is known of it", root.name)).collect()),
+        }
+    }
+
     /// The file that an argument names.
     ///
     /// # Errors

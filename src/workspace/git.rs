@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
@@ -24,6 +24,8 @@ const AT_ONCE: usize = 64;
 const DRIVERS: usize = 500;
 /// The longest that git may take for one step.
 const LONGEST: Duration = Duration::from_secs(10);
+/// Submodules that are looked at.
+const NESTED: usize = 100;
 /// Characters of a revision: more than any hash or path of references needs.
 const REVISION: usize = 250;
 
@@ -73,6 +75,14 @@ pub struct Difference {
     pub before: Option<String>,
 }
 
+/// What differs below a folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Differences {
+    pub files: Vec<Difference>,
+    /// Repositories of their own in there, and the commit of each that belongs to the revision, where one does.
+    pub nested: Vec<(PathBuf, Option<String>)>,
+}
+
 /// The program, and what it is run with.
 #[derive(Debug, Clone)]
 pub struct Git {
@@ -113,28 +123,71 @@ impl Git {
     ///
     /// # Errors
     /// git fails, is too slow, or has too much to say.
-    pub async fn differences(&self, root: &Path, commit: &str, deadline: Instant) -> Result<Vec<Difference>, GitError> {
+    pub async fn differences(&self, root: &Path, commit: &str, deadline: Instant) -> Result<Differences, GitError> {
         let raw = ["diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"];
         let mut arguments = raw.to_vec();
-        // A submodule's state would be asked of a git of its own, with that repository's configuration.
+        // A submodule's state would be asked of a git of its own, with what that repository's configuration executes: it
+        // is compared like a root.
         arguments.extend(["--ignore-submodules=all", "--relative", commit, "--", "."]);
         let untracked = ["ls-files", "-z", "--others", "--exclude-standard", "--", "."];
         let unfiltered = self.without_filters(root, deadline).await?;
-        let (tracked, untracked) = tokio::join!(
+        let (tracked, untracked, nested) = tokio::join!(
             unfiltered.run(root, &arguments, Vec::new(), LISTING, deadline),
-            unfiltered.run(root, &untracked, Vec::new(), LISTING, deadline)
+            unfiltered.run(root, &untracked, Vec::new(), LISTING, deadline),
+            self.submodules(root, commit, deadline)
         );
+        let mut nested = nested?;
         let mut all: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
         for (path, before) in raw_entries(&good(tracked?)?) {
             all.insert(root.join(path), before);
         }
         for path in good(untracked?)?.split(|byte| *byte == 0) {
             // What ends in a slash is a repository of its own.
-            if !path.is_empty() && !path.ends_with(b"/") {
+            if let Some(path) = path.strip_suffix(b"/") {
+                nested.push((root.join(to_path(path)), None));
+            } else if !path.is_empty() {
                 all.entry(root.join(to_path(path))).or_default();
             }
         }
-        Ok(all.into_iter().map(|(path, before)| Difference { path, before }).collect())
+        let files = all.into_iter().map(|(path, before)| Difference { path, before }).collect();
+        Ok(Differences { files, nested })
+    }
+
+    /// The submodules below `root` that are there, each with its commit in that one.
+    async fn submodules(
+        &self,
+        root: &Path,
+        commit: &str,
+        deadline: Instant,
+    ) -> Result<Vec<(PathBuf, Option<String>)>, GitError> {
+        let top = good(self.run(root, &["rev-parse", "--show-toplevel"], Vec::new(), LISTING, deadline).await?)?;
+        let top = to_path(top.strip_suffix(b"\n").unwrap_or(&top));
+        let list = top.join(".gitmodules");
+        let Some(file) = list.to_str().filter(|_| list.is_file()) else { return Ok(Vec::new()) };
+        let arguments = ["config", "-z", "--file", file, "--no-includes", "--get-regexp", r"^submodule\..*\.path$"];
+        // It ends with 1 where there is none.
+        let named = self.run(root, &arguments, Vec::new(), LISTING, deadline).await?.stdout;
+        let paths = named.split(|byte| *byte == 0).filter_map(|entry| entry.splitn(2, |byte| *byte == b'\n').nth(1));
+        let mut nested = Vec::new();
+        for path in paths.map(to_path).filter(|path| path.components().all(|part| matches!(part, Component::Normal(_))))
+        {
+            let path = top.join(path);
+            // One that is not checked out has no files; git would take it for a folder of the outer repository.
+            let Some(inside) = path.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            if inside.is_empty() || !path.join(".git").exists() {
+                continue;
+            }
+            if nested.len() == NESTED {
+                return Err(GitError::Failed(format!("there are more than {NESTED} submodules")));
+            }
+            let arguments = ["--literal-pathspecs", "ls-tree", "-z", commit, "--", inside];
+            let entry = good(self.run(root, &arguments, Vec::new(), LISTING, deadline).await?)?;
+            let entry = String::from_utf8_lossy(&entry).into_owned();
+            let hash = entry.strip_prefix("160000 commit ").and_then(|rest| rest.split('\t').next());
+            let hash = hash.map(str::to_owned);
+            nested.push((path, hash));
+        }
+        Ok(nested)
     }
 
     /// The texts of objects, as far as they are to be had; without byte order mark, as files are read.

@@ -81,8 +81,14 @@ impl<'a> From<Sought<'a>> for Sieve<'a> {
     }
 }
 
-/// The wanted files below `folder` that have what is sought. Blocks.
-pub fn files_with(folder: &Path, sought: Sought<'_>, wanted: &(dyn Fn(&Path) -> bool + Sync), end: Instant) -> Found {
+/// The wanted files below `folder` that have what is sought, or lie in `within`. Blocks.
+pub fn files_with(
+    folder: &Path,
+    sought: Sought<'_>,
+    within: Option<&Path>,
+    wanted: &(dyn Fn(&Path) -> bool + Sync),
+    end: Instant,
+) -> Found {
     let (found, cut) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let (entries, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
     let sieve = Sieve::from(sought);
@@ -102,7 +108,9 @@ pub fn files_with(folder: &Path, sought: Sought<'_>, wanted: &(dyn Fn(&Path) -> 
             if !entry.file_type().is_some_and(|kind| kind.is_file()) || !wanted(entry.path()) {
                 return WalkState::Continue;
             }
+            let sure = within.is_some_and(|within| entry.path().starts_with(within));
             let has = match &sieve {
+                _ if sure => true,
                 Sieve::All => true,
                 sieve => match text(entry.path()) {
                     Some(text) if bytes.fetch_add(text.len() as u64, Ordering::Relaxed) > BYTES => return stop(),
@@ -227,7 +235,7 @@ mod tests {
         let search = |word: Option<&str>, time| {
             let words = word.map(|word| [word.to_owned()]);
             let sought = words.as_ref().map_or(Sought::Anything, |words| Sought::Words(words));
-            let found = files_with(home.path(), sought, &wanted, Instant::now() + Duration::from_secs(time));
+            let found = files_with(home.path(), sought, None, &wanted, Instant::now() + Duration::from_secs(time));
             let name = |path: &PathBuf| path.strip_prefix(home.path()).unwrap().display().to_string();
             (found.files.iter().map(name).collect::<Vec<_>>(), found.cut)
         };

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::{
     fake::script::Script,
-    marks::{commit, mark},
-    support::{Answer, Langport, Workspace},
+    marks::{commit, mark, shell},
+    support::{Answer, Definition, Langport, Workspace},
 };
 
 trials![
@@ -16,6 +16,9 @@ trials![
     x2_what_a_deleted_file_breaks,
     x2_what_is_clean_is_not_said_to_be_left_out,
     changed_asks_about_what_uses_a_changed_name,
+    x2_a_submodule_is_compared_with_its_own_commit,
+    x2_a_repository_of_its_own_is_said_to_be_left_out,
+    x2_a_folder_of_the_workspace_that_is_gone_is_named,
 ];
 
 /// `tally` is declared in `lib`; `use` imports it, `chain` has it from somebody else.
@@ -94,4 +97,46 @@ fn changed_asks_about_what_uses_a_changed_name() {
     ws.write("lib.py", "tally = 2  # LACKING\n");
     let answer = lp.tool("diagnostics", &json!({"scope": "changed", "since": before}));
     answer.contains("use.py:3:1").contains("chain.py:1:1").lacks("far.py");
+}
+
+fn x2_a_submodule_is_compared_with_its_own_commit() {
+    let library = Workspace::new("//- lib.py\nold = ERR\n");
+    commit(&library);
+    let ws = Workspace::new("//- main.py\nfine\n");
+    commit(&ws);
+    let from = library.root().to_string_lossy().into_owned();
+    shell(
+        &ws,
+        &format!("git -c protocol.file.allow=always submodule --quiet add {from} deep/sub; git commit -qm with"),
+    );
+    let lp = start(&ws);
+    since_head(&lp).verdict_is("fresh").contains("nothing to look at has changed");
+    ws.write("deep/sub/lib.py", "old = ERR\nnew = ERR\n");
+    since_head(&lp).says("fresh · fake · 1 new error in 1 of 1 file, since HEAD").contains("deep/sub/lib.py:2:");
+    // What is committed in there differs from the commit that the outer repository has.
+    shell(&ws, "git -C deep/sub commit -qam more");
+    since_head(&lp).says("fresh · fake · 1 new error in 1 of 1 file, since HEAD");
+}
+
+fn x2_a_repository_of_its_own_is_said_to_be_left_out() {
+    let ws = Workspace::new("//- main.py\nfine\n");
+    commit(&ws);
+    ws.write("main.py", "new = ERR\n");
+    ws.write("own/lib.py", "fine\n");
+    shell(&ws, "cd own; git init -q .; git add .; git commit -qm own");
+    let lp = start(&ws);
+    since_head(&lp).verdict_is("partial").contains("own is left out").contains("main.py:1:");
+}
+
+fn x2_a_folder_of_the_workspace_that_is_gone_is_named() {
+    let ws = Workspace::new("//- one/a.py\nfine\n//- two/b.py\nold = ERR\n");
+    let definition = Definition::new("fake", Script::watching("**/*").pull());
+    let lp = Langport::builder(&ws).server(definition).roots(&[ws.path("one"), ws.path("two")]).start();
+    let everything = || lp.tool("diagnostics", &json!({"scope": "workspace"}));
+    everything().says("fresh · fake · 1 error in 1 of 2 files");
+    std::fs::remove_dir_all(ws.path("two")).unwrap();
+    everything().verdict_is("partial").contains("two is gone");
+    lp.tool("diagnostics", &json!({"scope": "changed"})).verdict_is("partial").contains("two is gone");
+    std::fs::remove_dir_all(ws.path("one")).unwrap();
+    everything().fails("not_found");
 }

@@ -141,3 +141,27 @@ fn merging_keeps_one_of_each_finding() {
     let merged = merge([vec![finding("a"), finding("b")], vec![finding("b"), finding("c")]]);
     assert_eq!(merged.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
 }
+
+#[test]
+fn an_empty_list_stands_longer_where_second_thoughts_were_seen() {
+    let t = Instant::now();
+    let ms = |n| t + Duration::from_millis(n);
+    let usual = Duration::from_millis(500);
+    let mut store = Store::default();
+    let (path, one) = (Path::new("/w/a.py"), Sent { version: 1, at: t });
+    store.tell(path, t);
+    assert_eq!(store.empty_settle(path, usual), Duration::from_millis(1200), "the first text of a file");
+    store.push(path, list(&[], Some(1), ms(50)), Some(one));
+    store.push(path, list(&["x"], Some(1), ms(900)), Some(one));
+    let two = Sent { version: 2, at: ms(1000) };
+    store.tell(path, two.at);
+    assert_eq!(store.empty_settle(path, usual), Duration::from_millis(1275), "850 ms and half of that");
+
+    let mut store = Store::default();
+    store.tell(path, t);
+    store.push(path, list(&[], Some(1), ms(50)), Some(one));
+    store.changed_elsewhere(ms(60), false);
+    store.push(path, list(&["x"], Some(1), ms(2000)), Some(one));
+    store.tell(path, two.at);
+    assert_eq!(store.empty_settle(path, usual), usual, "the change elsewhere brought the problem");
+}

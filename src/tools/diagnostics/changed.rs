@@ -1,7 +1,7 @@
 //! What has changed since a point in time or a git revision, and what the problems of a file are to be compared with.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -24,13 +24,16 @@ use crate::{
         outcome::{Code, Failure},
     },
     workspace::{
-        git::{Git, GitError},
+        git::{Differences, Git, GitError},
         watch::Kind,
     },
 };
 
 /// Of the call's time, what git may take.
 const SHARE: u32 = 2;
+/// Repositories that are compared, and left out ones that are named.
+const REPOSITORIES: usize = 100;
+const SHOWN: usize = 5;
 /// Time stamps are as coarse as this.
 const TICK: i128 = Duration::from_millis(20).as_nanos() as i128;
 
@@ -249,22 +252,36 @@ impl Ask<'_> {
         let deadline = Instant::now() + left / SHARE;
         let (mut edited, mut gone, mut before) = (BTreeSet::new(), BTreeSet::new(), HashMap::new());
         let (mut errors, mut touched) = (Vec::new(), Touched::default());
-        for root in engine.ground.roots.all() {
+        let roots = engine.ground.roots.all();
+        let mut folders: VecDeque<_> =
+            roots.iter().map(|root| (root.name.clone(), root.path.clone(), revision.to_owned())).collect();
+        let (mut failed, mut left_out) = (0, Vec::new());
+        for number in 0.. {
+            let Some((name, folder, revision)) = folders.pop_front() else { break };
             let compared = async {
-                let commit = git.commit(&root.path, revision, deadline).await?;
-                git.differences(&root.path, &commit, deadline).await
+                let commit = git.commit(&folder, &revision, deadline).await?;
+                git.differences(&folder, &commit, deadline).await
             };
-            let differences = match compared.await {
+            let Differences { files: differences, nested } = match compared.await {
                 Ok(differences) => differences,
                 Err(error) => {
-                    errors.push((root.name.clone(), error));
+                    failed += usize::from(number < roots.len());
+                    errors.push((name, error));
                     continue;
                 }
             };
+            // A submodule is a repository of its own, at a commit of its own.
+            for (path, commit) in nested {
+                let shown = engine.ground.roots.display(&path);
+                match commit.filter(|_| number < REPOSITORIES && engine.ground.roots.contains(&path)) {
+                    Some(commit) => folders.push_back((shown, path, commit)),
+                    None => left_out.push(shown),
+                }
+            }
             let served = |path: &Path| engine.is_served(path) && engine.ground.roots.contains(path);
             let differences: Vec<_> = differences.into_iter().filter(|one| served(&one.path)).collect();
             let objects: Vec<String> = differences.iter().filter_map(|one| one.before.clone()).collect();
-            let texts = git.texts(&root.path, &objects, deadline).await;
+            let texts = git.texts(&folder, &objects, deadline).await;
             for one in differences {
                 let old = one.before.map(|object| texts.get(&object).cloned().map_or(Before::Unreadable, Before::Text));
                 match engine.ground.read(&one.path) {
@@ -288,15 +305,19 @@ impl Ask<'_> {
                 }
             }
         }
-        if errors.len() == engine.ground.roots.all().len()
+        if failed == roots.len()
             && let Some((_, error)) = errors.pop()
         {
             return Err(told(error));
         }
-        let notes = errors.iter().map(|(root, error)| format!("{root} is left out: {error}")).collect();
+        let cut = !errors.is_empty() || !left_out.is_empty();
+        let mut notes: Vec<String> =
+            errors.iter().map(|(root, error)| format!("{root} is left out: {error}")).collect();
+        let why = "a git repository of its own, of which the revision says nothing";
+        notes.extend(left_out.iter().take(SHOWN).map(|folder| format!("{folder} is left out: {why}")));
         let phrase = format!("since {revision}");
         let basis = Basis::Revision { before, touched: touched.clone() };
-        Ok(Changed { edited, gone, touched, basis, phrase, notes, cut: !errors.is_empty() })
+        Ok(Changed { edited, gone, touched, basis, phrase, notes, cut })
     }
 }
 

@@ -142,6 +142,7 @@ impl Ask<'_> {
         since: Since,
     ) -> Result<Outcome, Failure> {
         let within = self.within(&request)?;
+        let missing = if within.is_none() { self.gone_roots()? } else { Vec::new() };
         let changed = self.changed(since, moment.seen).await?;
         let mut chooser = Chooser::new(self, within.as_deref());
         let mut targets: Vec<Target> = changed.edited.iter().filter_map(|path| chooser.target(path)).collect();
@@ -166,7 +167,8 @@ impl Ask<'_> {
         notes.extend(chooser.notes());
         let mut answering = Answering::new(self, request, asked, moment, basis, phrase);
         answering.notes = notes;
-        answering.cut = cut || chooser.left_out();
+        answering.cut = cut || chooser.left_out() || !missing.is_empty();
+        answering.notes.extend(missing);
         answering.outcome(sweep, |path| if edited.contains(path) { Rank::Edited } else { Rank::Dependent })
     }
 
@@ -179,6 +181,7 @@ impl Ask<'_> {
         since: &Since,
     ) -> Result<Outcome, Failure> {
         let within = self.within(&request)?;
+        let missing = if within.is_none() { self.gone_roots()? } else { Vec::new() };
         let (basis, phrase, mut notes) = match request.new_only || request.since.is_some() {
             true => self.basis(since).await?,
             false => (Basis::None, String::new(), Vec::new()),
@@ -198,7 +201,8 @@ impl Ask<'_> {
         }
         let mut answering = Answering::new(self, request, asked, moment, basis, phrase);
         answering.notes = notes;
-        answering.cut = walked.cut || chooser.left_out();
+        answering.cut = walked.cut || chooser.left_out() || !missing.is_empty();
+        answering.notes.extend(missing);
         answering.outcome(sweep, |_| Rank::Found)
     }
 

@@ -21,6 +21,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("edt_01_lif_09_with_flags_only", "clangd", c_flags),
         trial("lif_09_beside_a_database", "clangd", c_beside),
         trial("lif_09_operators", "clangd", c_operators),
+        trial("edt_01_lif_09_what_is_included", "clangd", c_included),
         trial("lif_09_callers_in_one_project", "typescript-language-server", callers_stay),
         trial("edt_01_one_file", "css", css),
         trial("edt_01_one_file", "just", just),
@@ -39,6 +40,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trials.push(trial("edt_01_common_js", name, common_js));
         trials.push(trial("lif_09_symbols_of_closed_files", name, typescript_symbols));
         trials.push(trial("lif_09_symbols_of_another_tsconfig", name, symbols_elsewhere));
+        trials.push(trial("edt_01_folders_are_moved", name, folders));
+        trials.push(trial("edt_01_exported_by_another_name", name, exported_as));
     }
     trials
 }
@@ -344,4 +347,52 @@ fn symbols_elsewhere(row: &Row) {
 //- b/src/two.ts\nexport function twiceTwo() { return 2; }\n",
     );
     found(&start(row, &ws), "twice", &["a/src/lib.ts:1:17", "b/src/two.ts:1:17"]);
+}
+
+/// What is in a moved folder refers to itself as before; an index is imported by its folder, and by `.`.
+fn folders(row: &Row) {
+    let ws = Workspace::new(
+        "//- lib.ts\nexport const one = 1;\n//- types.d.ts\nexport interface Shape { area: number }
+//- shop/index.ts\nexport const all = 3;\nexport * from \"./inner\";\n//- shop/inner.ts\nexport const inner = 1;
+//- shop/a.ts\nimport { all } from \"./index\";\nexport const a = all;\n//- shop/b.ts\nimport { all } from \".\";\nexport const b = all;
+//- shop/c.ts\nimport { one } from \"../lib\";\nexport const c = one;
+//- use.ts\nimport { all } from \"./shop\";\nimport { Shape } from \"./types\";\nexport const d: Shape = { area: all };\n",
+    );
+    let moved = |from: &str, to: &str| {
+        let lp = start(row, &ws);
+        let planned = lp.tool("move_file", &json!({"from": from, "to": to}));
+        planned.verdict_is("fresh");
+        lp.tool("apply", &json!({"plan": planned.plan()})).fine().contains("no new problems");
+    };
+    let inside = (ws.read("shop/index.ts"), ws.read("shop/a.ts"), ws.read("shop/b.ts"));
+    moved("shop", "deep/store");
+    let here = |name: &str| ws.read(&format!("deep/store/{name}.ts"));
+    assert_eq!((here("index"), here("a"), here("b")), inside);
+    assert!(here("c").contains("\"../../lib\""), "{}", here("c"));
+    assert!(ws.read("use.ts").contains("\"./deep/store\""), "{}", ws.read("use.ts"));
+    moved("deep/store/index.ts", "deep/store/main.ts");
+    assert!(here("a").contains("\"./main\"") && here("b").contains("\"./main\""), "{} {}", here("a"), here("b"));
+    moved("types.d.ts", "kinds.d.ts");
+    assert!(ws.read("use.ts").contains("\"./kinds\""), "{}", ws.read("use.ts"));
+}
+
+/// Asked about what is exported by another name, both rename that where it is imported, and not where it is exported.
+fn exported_as(row: &Row) {
+    let ws = Workspace::new(
+        "//- lib.ts\nfunction once() { return 1; }\nexport { once as twice };\n//- main.ts\nimport { twice } from \"./lib\";\nexport const main = twice();\n",
+    );
+    let lp = start(row, &ws);
+    lp.diagnostics("main.ts").verdict_is("fresh");
+    renamed(&lp, "lib.ts", 1, "once").fails("refused").contains("another name: `twice` at main.ts");
+    renames(&lp, &ws, ("main.ts", 2), &["lib.ts", "main.ts"]);
+}
+
+/// What others include is no file of its own to clangd.
+fn c_included(row: &Row) {
+    let ws = Workspace::new(C);
+    ws.write("part.inc", "int part() { return twice(9); }\n");
+    ws.write("whole.cpp", "#include \"lib.h\"\n#include \"part.inc\"\n");
+    let lp = start(row, &ws);
+    lp.tool("references", &at("lib.h", 2, "twice")).verdict_is("partial").contains("not among it: part.inc");
+    renamed(&lp, "lib.h", 2, "twice").fails("refused").contains("part.inc");
 }
