@@ -160,7 +160,7 @@ fn an_empty_list_stands_longer_where_second_thoughts_were_seen() {
     let mut store = Store::default();
     store.tell(path, t);
     store.push(path, list(&[], Some(1), ms(50)), Some(one));
-    store.changed_elsewhere(ms(60), false);
+    store.changed_elsewhere(ms(60), false, None);
     store.push(path, list(&["x"], Some(1), ms(2000)), Some(one));
     store.tell(path, two.at);
     assert_eq!(store.empty_settle(path, usual), usual, "the change elsewhere brought the problem");
