@@ -191,6 +191,7 @@ impl Actor {
                                 reason: "it was stopped while it started".into(),
                                 stderr: Vec::new(),
                                 hint: None,
+                                left: false,
                             });
                         }
                     },

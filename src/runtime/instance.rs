@@ -212,8 +212,8 @@ impl Instance {
         let (mut deaths, mut outrun) = (0, false);
         loop {
             let session = match self.session(question.left()).await {
-                // It was well until it was told to go, so that this is no fault of the project.
-                Err(Shortfall::NotStarted { .. }) if outrun && deaths < STILLBORN => {
+                // Where it was well until it was told to go, this is no fault of the project.
+                Err(Shortfall::NotStarted { left, .. }) if (left || outrun) && deaths < STILLBORN => {
                     deaths += 1;
                     continue;
                 }

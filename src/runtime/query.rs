@@ -351,6 +351,8 @@ pub enum Shortfall {
         stderr: Vec<String>,
         /// What a person may have to do first: the program can be there without what it starts.
         hint: Option<String>,
+        /// It ended as if all were well.
+        left: bool,
     },
     /// It is left alone until then, or until something changes.
     #[error("it stopped {} within {} ({reason})", often(*.times), span(*.within))]

@@ -108,12 +108,14 @@ pub(super) async fn start(
             reason,
             stderr: stderr.last(STDERR_LINES),
             hint: hint(),
+            left: false,
         })?,
         Err(_) => {
             return Err(Shortfall::NotStarted {
                 reason: slow(starter),
                 stderr: stderr.last(STDERR_LINES),
                 hint: hint(),
+                left: false,
             });
         }
     };
@@ -139,11 +141,12 @@ pub(super) async fn start(
         Ok(result) => result,
         Err(reason) => {
             wire.close();
+            let left = process.as_ref().and_then(Running::exit).is_some_and(|exit| exit.code == Some(0));
             if let Some(process) = &process {
                 process.kill();
                 stderr.settled(LAST_WORDS).await;
             }
-            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint() });
+            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint(), left });
         }
     };
     let encoding = {
@@ -156,6 +159,7 @@ pub(super) async fn start(
         reason: "it closed its connection during the handshake".into(),
         stderr: stderr.last(STDERR_LINES),
         hint: hint(),
+        left: false,
     };
     wire.notify("initialized", &json!({})).map_err(died)?;
     if !launch.settings.is_empty() {

@@ -170,7 +170,7 @@ fn rou_05_settings_reach_the_server() {
     lp.hover(&at("a.py")).verdict_is("fresh");
     let path = ws.path(".venv/bin/python");
     let tree = json!({"python": {"pythonPath": path, "analysis": {"typeCheckingMode": "strict"}}});
-    let expected = json!([tree["python"], tree["python"]["analysis"], "strict", tree, tree, {}]);
+    let expected = json!([tree["python"], tree["python"]["analysis"], "strict", tree, tree, null]);
     assert_eq!(lp.log().answer_to(&json!(7))["result"], expected);
     assert_eq!(lp.log().of("workspace/didChangeConfiguration"), [json!({"settings": tree})]);
     assert_eq!(lp.log().of("initialize")[0]["initializationOptions"], json!({"mode": "own"}));

@@ -59,16 +59,18 @@ fn x10_a_death_in_any_phase_is_got_over() {
 
 fn x10_a_server_that_leaves_before_its_first_answer_is_started_twice_more() {
     // The first two starts, and the two after the restart that its configuration asks for.
-    for (first, last) in [(1, 2), (2, 3)] {
+    for (first, last, phase) in
+        [(1, 2, "initialized"), (2, 3, "initialized"), (1, 2, "initialize"), (2, 3, "initialize")]
+    {
         let ws = Workspace::new("//- a.py\nalpha\n//- fake.json\n{}\n");
-        let script = Script::new().on("initialized", [Act::Starts(first, last), Act::Exit(0)]);
+        let script = Script::new().on(phase, [Act::Starts(first, last), Act::Exit(0)]);
         let definition = Definition::new("fake", script).table("[watch]\nrestart = [\"**/fake.json\"]");
         let mut lp = Langport::builder(&ws).server(definition).start();
         lp.tolerate();
         lp.hover(&at("a.py")).says("fresh · fake · hover").contains("WORD alpha");
         ws.write("fake.json", "[]\n");
         lp.hover(&at("a.py")).says("fresh · fake · hover").contains("WORD alpha");
-        assert_eq!(lp.log().starts(), 4, "{first} to {last}");
+        assert_eq!(lp.log().starts(), 4, "{phase}: {first} to {last}");
     }
 }
 
