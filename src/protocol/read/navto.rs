@@ -4,7 +4,7 @@ use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::Short;
 use super::shape::{Many, Shape, key, skip, value};
-use super::tsserver::{Place, file_of};
+use super::tsserver::{Place, Response, file_of};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::positions::Range;
 use crate::protocol::types::{Capped, SymbolHit, SymbolHits};
@@ -15,33 +15,11 @@ use crate::protocol::types::{Capped, SymbolHit, SymbolHits};
 ///
 /// When it is no object with a list in `body`: it has refused, or has answered something else.
 pub fn tsserver_symbols(raw: &[u8], caps: &Caps) -> Result<SymbolHits, ReadError> {
-    let list = read(raw, "tsserver's answer with symbols in its body", || Response { caps })?;
+    let list = read(raw, "tsserver's answer with symbols in its body", || Response(Body { caps }))?;
     Ok(SymbolHits { items: list.items, total: list.total, dropped: list.dropped })
 }
 
-struct Response<'c> {
-    caps: &'c Caps,
-}
-
-impl<'de> Shape<'de> for Response<'_> {
-    type Value = Result<Capped<SymbolHit>, Found>;
-
-    fn other(self, found: Found) -> Self::Value {
-        Err(found)
-    }
-
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let mut body = Err(Found::Without("body"));
-        while let Some(key) = key(&mut object)? {
-            match &*key {
-                "body" => body = value(&mut object, Body { caps: self.caps })?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(body)
-    }
-}
-
+#[derive(Clone, Copy)]
 struct Body<'c> {
     caps: &'c Caps,
 }

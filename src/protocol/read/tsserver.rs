@@ -19,15 +19,14 @@ use crate::protocol::types::{Capped, Diagnostic, FileRef, Related, Severity, Wir
 ///
 /// When it is no object with a list in `body`: it has refused, or has answered something else.
 pub fn tsserver_problems(raw: &[u8], caps: &Caps) -> Result<Capped<Diagnostic>, ReadError> {
-    read(raw, "tsserver's answer with problems in its body", || Response { caps })
+    read(raw, "tsserver's answer with problems in its body", || Response(Body { caps }))
 }
 
-struct Response<'c> {
-    caps: &'c Caps,
-}
+/// The answer to a command, in whose `body` is a list.
+pub(super) struct Response<B>(pub B);
 
-impl<'de> Shape<'de> for Response<'_> {
-    type Value = Result<Capped<Diagnostic>, Found>;
+impl<'de, T, B: Shape<'de, Value = Result<T, Found>> + Copy> Shape<'de> for Response<B> {
+    type Value = Result<T, Found>;
 
     fn other(self, found: Found) -> Self::Value {
         Err(found)
@@ -37,7 +36,7 @@ impl<'de> Shape<'de> for Response<'_> {
         let mut body = Err(Found::Without("body"));
         while let Some(key) = key(&mut object)? {
             match &*key {
-                "body" => body = value(&mut object, Body { caps: self.caps })?,
+                "body" => body = value(&mut object, self.0)?,
                 _ => skip(&mut object)?,
             }
         }
@@ -45,6 +44,7 @@ impl<'de> Shape<'de> for Response<'_> {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Body<'c> {
     caps: &'c Caps,
 }
