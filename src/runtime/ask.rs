@@ -10,9 +10,9 @@ use tokio::{
 
 use crate::protocol::{
     Method, RequestError, Response, Support,
-    positions::{Encoding, Point, Position},
+    positions::{Point, Position},
     read::{self, Caps, ReadError},
-    types::{EditStep, WorkspaceEdit},
+    types::{EditStep, SymbolHits, WorkspaceEdit},
     uri::path_to_uri,
 };
 use crate::registry::Capability;
@@ -260,14 +260,13 @@ impl Session {
                 let focus = focus.ok_or(Shortfall::Moved)?;
                 Answer::Edit(self.proposal(ground, question, focus).await?)
             }
-            Query::Symbols { query } if self.entry.def.reach.search.is_some() => {
-                let command = self.entry.def.reach.search.as_ref().ok_or(Shortfall::Moved)?;
-                let (hits, part) = self.searched(ground, question, command, query).await?;
-                encoding = Encoding::Utf16;
-                if part.is_some() {
-                    (worth, reason) = (Verdict::Partial, part);
+            Query::Symbols { query } => {
+                let found = self.symbols(ground, question, query).await?;
+                encoding = found.encoding;
+                if found.part.is_some() {
+                    (worth, reason) = (Verdict::Partial, found.part);
                 }
-                Answer::Symbols(hits)
+                Answer::Symbols(found.hits)
             }
             query => {
                 let params = self.params(query, focus.as_ref())?;
@@ -340,9 +339,6 @@ impl Session {
 
     /// The parameters of a request about one place or file.
     pub(super) fn params(&self, query: &Query, focus: Option<&Focus>) -> Result<Value, Shortfall> {
-        if let Query::Symbols { query } = query {
-            return Ok(json!({"query": query}));
-        }
         let focus = focus.ok_or(Shortfall::Moved)?;
         let document = json!({"uri": path_to_uri(&focus.path)});
         let Some(at) = query.at() else { return Ok(json!({"textDocument": document})) };
@@ -370,8 +366,8 @@ fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
         Query::Completions { .. } => Answer::Completions(read::completions(raw, &caps)?),
         Query::Signature { .. } => Answer::Signatures(read::signatures(raw, &caps)?),
         Query::Outline => Answer::Outline(read::outline(raw, &caps)?),
-        Query::Symbols { .. } => Answer::Symbols(read::symbol_hits(raw, &caps)?),
-        // Both are several requests, and read where those are made.
+        // These are several requests, and read where those are made.
+        Query::Symbols { .. } => Answer::Symbols(SymbolHits::default()),
         Query::Diagnostics | Query::ProjectDiagnostics => Answer::Problems(FileProblems::default()),
         Query::Tree { .. } => Answer::Tree(Tree::default()),
         Query::Actions { .. } => Answer::Actions(Actions::default()),

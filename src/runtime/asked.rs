@@ -25,6 +25,14 @@ use super::{
     verdict::Verdict,
 };
 
+/// What a search for symbols has found.
+pub(super) struct Symbols {
+    pub hits: SymbolHits,
+    pub encoding: Encoding,
+    /// Why it may be a part.
+    pub part: Option<String>,
+}
+
 impl Session {
     /// What the commands say, or nothing where one was refused: then what the server pushes has to do.
     ///
@@ -61,30 +69,33 @@ impl Session {
         Ok(Some(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: Encoding::Utf16 }))
     }
 
-    /// The symbols that a search finds, and why they are a part.
-    pub(super) async fn searched(
+    /// Searches for symbols: by the command that the definition names, else as LSP has it.
+    pub(super) async fn symbols(
         &self,
         ground: &Ground,
         question: &Question,
-        command: &ServerCommand,
         query: &str,
-    ) -> Result<(SymbolHits, Option<String>), Shortfall> {
-        let fill = |value| filled(value, &[("${query}", query)]);
-        let arguments: Vec<Value> = command.arguments.iter().map(fill).collect();
-        let params = json!({"command": command.command, "arguments": arguments});
+    ) -> Result<Symbols, Shortfall> {
         let shape = |error: read::ReadError| Shortfall::Shape(error.to_string());
-        let asked = self.request_once(question, "workspace/executeCommand", &params).await;
-        let read = asked.and_then(|answer| read::tsserver_symbols(answer.result(), &Caps::default()).map_err(shape));
-        match read {
-            Ok(hits) => return Ok((hits, None)),
-            Err(Shortfall::Server { .. } | Shortfall::Shape(_) | Shortfall::Unsupported(_)) => {}
-            Err(other) => return Err(other),
+        let mut part = None;
+        if let Some(command) = &self.entry.def.reach.search {
+            let fill = |value| filled(value, &[("${query}", query)]);
+            let arguments: Vec<Value> = command.arguments.iter().map(fill).collect();
+            let params = json!({"command": command.command, "arguments": arguments});
+            let asked = self.request_once(question, "workspace/executeCommand", &params).await;
+            match asked.and_then(|answer| read::tsserver_symbols(answer.result(), &Caps::default()).map_err(shape)) {
+                Ok(hits) => return Ok(Symbols { hits, encoding: Encoding::Utf16, part: None }),
+                // An older one, perhaps.
+                Err(Shortfall::Server { .. } | Shortfall::Shape(_) | Shortfall::Unsupported(_)) => {
+                    part = Some("it may have searched one of several projects".into());
+                }
+                Err(other) => return Err(other),
+            }
         }
-        // An older one, perhaps.
-        let (method, params) = (question.query.method().name(), self.params(&question.query, None)?);
+        let (method, params) = (question.query.method().name(), json!({"query": query}));
         let response = self.request_retrying(ground, question, method, &params).await?;
         let hits = read::symbol_hits(response.result(), &Caps::default()).map_err(shape)?;
-        Ok((hits, Some("it may have searched one of several projects".into())))
+        Ok(Symbols { hits, encoding: self.encoding, part })
     }
 
     async fn ask_one(
