@@ -154,7 +154,7 @@ fn text(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Whether a text has the word, with no letter or digit right before or behind it.
-fn has_word(text: &[u8], word: &str, finder: &Finder<'_>) -> bool {
+pub fn has_word(text: &[u8], word: &str, finder: &Finder<'_>) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(is_xid_continue);
     let (begins, ends) = (is_letter(word.chars().next()), is_letter(word.chars().next_back()));
     finder.find_iter(text).any(|at| {

@@ -9,7 +9,7 @@ use std::{
 use memchr::memmem::Finder;
 
 use super::{sweep::Target, touched::Touched};
-use crate::sys::files;
+use crate::{sys::files, workspace::words::has_word};
 
 /// Bytes of a file that are looked through: imports stand at its beginning.
 const READ: u64 = 256 << 10;
@@ -37,14 +37,14 @@ fn own_names(path: &Path) -> Vec<String> {
 /// Those of `among` whose text holds one of the file names as a word, and behind them those that hold one of the names
 /// that were touched. Reads them: for a thread that may block.
 pub(super) fn naming(among: Vec<PathBuf>, names: &[String], touched: &Touched) -> Vec<PathBuf> {
-    let finders: Vec<Finder<'_>> = names.iter().filter(|name| !name.is_empty()).map(Finder::new).collect();
+    let finders: Vec<_> = names.iter().filter(|name| !name.is_empty()).map(|name| (name, Finder::new(name))).collect();
     let (mut importing, mut using) = (Vec::new(), Vec::new());
     for path in among {
         let mut text = Vec::new();
         if files::open(&path).and_then(|file| file.take(READ).read_to_end(&mut text)).is_err() {
             continue;
         }
-        if finders.iter().any(|finder| has_word(&text, finder)) {
+        if finders.iter().any(|(name, finder)| has_word(&text, name, finder)) {
             importing.push(path);
         } else if touched.is_named(&String::from_utf8_lossy(&text)) {
             using.push(path);
@@ -52,14 +52,6 @@ pub(super) fn naming(among: Vec<PathBuf>, names: &[String], touched: &Touched) -
     }
     importing.extend(using);
     importing
-}
-
-fn has_word(text: &[u8], finder: &Finder<'_>) -> bool {
-    let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
-    finder.find_iter(text).any(|at| {
-        let end = at + finder.needle().len();
-        !at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(part) && !text.get(end).is_some_and(part)
-    })
 }
 
 #[cfg(test)]
@@ -71,12 +63,5 @@ mod tests {
         assert_eq!(own_names(Path::new("/ws/shop/cart.test.ts")), ["cart"]);
         assert_eq!(own_names(Path::new("/ws/shop/__init__.py")), ["shop", "__init__"]);
         assert_eq!(own_names(Path::new("/ws/src/lib.rs")), ["src", "lib"]);
-    }
-
-    #[test]
-    fn words_only() {
-        let holds = |text: &str| has_word(text.as_bytes(), &Finder::new("lib"));
-        assert!(holds("from lib import x") && holds("#include \"lib.h\"") && holds("lib"));
-        assert!(!holds("library") && !holds("my_lib") && !holds("glib") && !holds("éliblib"));
     }
 }

@@ -1,7 +1,7 @@
 //! Which names a change may have given another meaning: those declared on lines that went or came, and by the lines
 //! around them that these are indented below. Read from words and indentation alone, for any language. Pure.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, ops::Range, path::Path};
 
 use super::compare::{diff, lines};
 
@@ -25,14 +25,13 @@ pub(super) struct Touched(BTreeSet<String>);
 impl Touched {
     /// A file had one text and has another one.
     pub(super) fn between(&mut self, old: &str, new: &str) {
-        let (old, new) = (lines(old), lines(new));
-        for hunk in diff(&old, &new) {
-            for (text, range) in [(&old, hunk.before), (&new, hunk.after)] {
-                for at in range {
-                    self.line(text, at as usize);
-                }
-            }
+        if self.is_full() {
+            return;
         }
+        let (old, new) = (lines(old), lines(new));
+        let hunks = diff(&old, &new);
+        self.changed(&old, hunks.iter().map(|hunk| hunk.before.clone()));
+        self.changed(&new, hunks.iter().map(|hunk| hunk.after.clone()));
     }
 
     /// A file came or went.
@@ -41,20 +40,39 @@ impl Touched {
         lines(text).iter().filter(|line| indentation(line) == 0).for_each(|line| self.declared(line));
     }
 
-    /// What a line declares, and those that it is indented below.
-    fn line(&mut self, text: &[&str], at: usize) {
-        let Some(line) = text.get(at).filter(|line| !line.trim().is_empty()) else { return };
-        self.declared(line);
-        let mut depth = indentation(line);
-        for above in text[..at].iter().rev().filter(|above| !above.trim().is_empty()) {
-            if depth == 0 {
+    /// What the lines of these ranges declare, which are in order, and the lines that they are indented below.
+    fn changed(&mut self, text: &[&str], ranges: impl Iterator<Item = Range<u32>>) {
+        let mut ranges = ranges.peekable();
+        // The lines that the current one is indented below, each with its depth, and whether it was looked at.
+        let mut above: Vec<(usize, &str, bool)> = Vec::new();
+        for (line, at) in text.iter().zip(0_u32..) {
+            while ranges.next_if(|range| range.end <= at).is_some() {}
+            let Some(range) = ranges.peek() else { return };
+            if self.is_full() {
                 return;
             }
-            if indentation(above) < depth {
-                depth = indentation(above);
-                self.declared(above);
+            if line.trim().is_empty() {
+                continue;
             }
+            let depth = indentation(line);
+            while above.last().is_some_and(|(outer, ..)| *outer >= depth) {
+                above.pop();
+            }
+            let has_changed = range.contains(&at);
+            if has_changed {
+                self.declared(line);
+                // Below one that was looked at all were.
+                for (_, outer, seen) in above.iter_mut().rev().take_while(|(.., seen)| !seen) {
+                    self.declared(outer);
+                    *seen = true;
+                }
+            }
+            above.push((depth, line, has_changed));
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= NAMES
     }
 
     fn declared(&mut self, line: &str) {
@@ -73,7 +91,7 @@ impl Touched {
             !is_word(word) && (after.starts_with('(') || after.starts_with('<') && after.contains('('))
         });
         for name in [Some(first), function.map(|(_, word)| *word)].into_iter().flatten() {
-            if name.chars().count() >= SHORT && self.0.len() < NAMES {
+            if name.chars().count() >= SHORT && !self.is_full() {
                 self.0.insert(name.to_owned());
             }
         }
@@ -142,6 +160,13 @@ mod tests {
         check(&class("return 1"), &class("return ''"), &expect!["Cart total"]);
         check("interface Shape {\n  a: 1;\n}\n", "interface Shape {\n  a: 1;\n  area(): 1;\n}\n", &expect!["Shape"]);
         check("x = 1\n", "x = 1\nyoung = 1\n", &expect!["young"]);
+    }
+
+    #[test]
+    fn a_hundred_thousand_indented_lines_are_looked_at_once() {
+        // Each looked for what it is indented below from line to line: minutes.
+        let text = |value: usize| format!("table = [\n{}]\n", format!("    {value},\n").repeat(100_000));
+        check(&text(1), &text(2), &expect!["table"]);
     }
 
     #[test]
