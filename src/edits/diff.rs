@@ -33,6 +33,8 @@ pub struct FileDiff {
     pub path: PathBuf,
     /// Where a renamed one was.
     pub from: Option<PathBuf>,
+    /// It takes the place of a file that is lost.
+    pub overwrites: bool,
     /// Lines added and removed, those that are not shown too.
     pub added: usize,
     pub removed: usize,
@@ -74,6 +76,7 @@ fn file(one: &Shown, room: &mut usize) -> FileDiff {
         kind: one.kind,
         path: one.path.clone(),
         from: one.from.clone(),
+        overwrites: one.overwrites,
         added: 0,
         removed: 0,
         hunks: Vec::new(),

@@ -71,6 +71,8 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
     let mut effects = Vec::new();
     let mut consumed = HashSet::new();
     let mut left = HashSet::new();
+    // Of moved files that take the place of another one: where they stand in what is shown, and that one.
+    let mut overwriting = Vec::new();
     for (path, file) in found.files {
         let displaced = gone.get(&path).cloned();
         if displaced.is_none()
@@ -84,6 +86,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 kind: Kind::Renamed,
                 path: path.clone(),
                 from: Some(origin.clone()),
+                overwrites: false,
                 old: None,
                 new: None,
             });
@@ -106,6 +109,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 kind: Kind::Renamed,
                 path: path.clone(),
                 from: Some(origin.clone()),
+                overwrites: false,
                 old: base.clone(),
                 new: Some(new.clone()),
             });
@@ -122,11 +126,14 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 consumed.insert(path);
             }
             Some((there, old)) => {
-                if renamed.is_none() {
+                if renamed.is_some() {
+                    overwriting.push((shown.len() - 1, there.clone()));
+                } else {
                     shown.push(Shown {
                         kind: Kind::Changed,
                         path: path.clone(),
                         from: None,
+                        overwrites: false,
                         old: Some(old.clone()),
                         new: Some(new.clone()),
                     });
@@ -140,6 +147,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                         kind: Kind::Created,
                         path: path.clone(),
                         from: None,
+                        overwrites: false,
                         old: None,
                         new: Some(new.clone()),
                     });
@@ -149,24 +157,48 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
         }
     }
     let renamed: HashSet<PathBuf> = shown.iter().filter_map(|shown| shown.from.clone()).collect();
+    for (at, there) in overwriting {
+        shown[at].overwrites = !renamed.contains(&there);
+    }
     for (path, (origin, content)) in gone {
         if consumed.contains(&path) || left.contains(&path) {
             continue;
         }
         let old = content.map_or_else(|| planner.raw(&origin), Ok)?;
         if !renamed.contains(&origin) {
-            shown.push(Shown { kind: Kind::Deleted, path: origin, from: None, old: Some(old.clone()), new: None });
+            shown.push(Shown {
+                kind: Kind::Deleted,
+                path: origin,
+                from: None,
+                overwrites: false,
+                old: Some(old.clone()),
+                new: None,
+            });
         }
         effects.push(Effect::Delete { path, old });
     }
     for (from, to) in &moves {
-        shown.push(Shown { kind: Kind::Renamed, path: to.clone(), from: Some(from.clone()), old: None, new: None });
+        shown.push(Shown {
+            kind: Kind::Renamed,
+            path: to.clone(),
+            from: Some(from.clone()),
+            overwrites: false,
+            old: None,
+            new: None,
+        });
     }
     for folder in &planner.gone_folders {
         if !shown.iter().any(|shown| shown.kind == Kind::Deleted && shown.path.starts_with(folder))
             && gone_folders.contains(&now(folder))
         {
-            shown.push(Shown { kind: Kind::Deleted, path: folder.clone(), from: None, old: None, new: None });
+            shown.push(Shown {
+                kind: Kind::Deleted,
+                path: folder.clone(),
+                from: None,
+                overwrites: false,
+                old: None,
+                new: None,
+            });
         }
     }
     shown.sort_by(|a, b| a.path.cmp(&b.path));

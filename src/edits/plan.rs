@@ -61,6 +61,8 @@ pub(super) struct Shown {
     pub(super) kind: Kind,
     pub(super) path: PathBuf,
     pub(super) from: Option<PathBuf>,
+    /// It takes the place of a file that is lost.
+    pub(super) overwrites: bool,
     pub(super) old: Option<Content>,
     pub(super) new: Option<Content>,
 }

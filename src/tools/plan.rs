@@ -233,6 +233,9 @@ pub(super) fn diff_lines(ground: &Ground, files: &[FileDiff]) -> Vec<DiffLine> {
             (Kind::Deleted, _) => format!("{shown} (deleted)"),
             _ => shown,
         };
+        if file.overwrites {
+            head.push_str(" (what is there now is lost)");
+        }
         if file.added + file.removed > 0 {
             head.push_str(&format!("  +{} -{}", file.added, file.removed));
         }

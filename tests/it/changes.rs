@@ -22,6 +22,8 @@ trials![
     pos_01_pos_02_names_behind_wide_characters,
     edt_04_line_ends_and_marks_stay,
     edt_05_operations_in_their_order,
+    edt_05_what_a_move_overwrites_is_told,
+    edt_05_two_files_that_change_places_lose_nothing,
     more_files_than_stay_open,
     a7_7_what_a_change_breaks_and_mends_is_told,
 ];
@@ -273,6 +275,31 @@ fn edt_05_operations_in_their_order() {
     undo(&lp, &planned.plan()).fine();
     assert_eq!((ws.read("A.py"), ws.read("D.py")), ("class A: pass\n".into(), "gone\n".into()));
     assert!(!ws.path("B.py").exists() && !ws.path("new").exists());
+}
+
+fn edt_05_what_a_move_overwrites_is_told() {
+    let ws = Workspace::new("//- A.py\nclass A: pass\n//- D.py\nprecious\n");
+    let over = json!({"documentChanges": [
+        {"kind": "rename", "oldUri": "$root/A.py", "newUri": "$root/D.py", "options": {"overwrite": true}},
+    ]});
+    let lp = Langport::with(&ws, Script::new().on("textDocument/rename", [Act::Reply(over)]));
+    let planned = rename(&lp, "A.py", 1, "A", "D");
+    planned.fine().contains("A.py -> D.py (what is there now is lost)");
+    apply(&lp, &planned.plan()).fine();
+    assert_eq!(ws.read("D.py"), "class A: pass\n");
+    undo(&lp, &planned.plan()).fine();
+    assert_eq!((ws.read("A.py"), ws.read("D.py")), ("class A: pass\n".into(), "precious\n".into()));
+}
+
+fn edt_05_two_files_that_change_places_lose_nothing() {
+    let ws = Workspace::new("//- A.py\nclass A: pass\n//- D.py\nprecious\n");
+    let step = |from: &str, to: &str| json!({"kind": "rename", "oldUri": format!("$root/{from}"), "newUri": format!("$root/{to}")});
+    let swapped = json!({"documentChanges": [step("A.py", "X.py"), step("D.py", "A.py"), step("X.py", "D.py")]});
+    let lp = Langport::with(&ws, Script::new().on("textDocument/rename", [Act::Reply(swapped)]));
+    let planned = rename(&lp, "A.py", 1, "A", "D");
+    planned.fine().contains("A.py -> D.py").contains("D.py -> A.py").lacks("is lost");
+    apply(&lp, &planned.plan()).fine();
+    assert_eq!((ws.read("A.py"), ws.read("D.py")), ("precious\n".into(), "class A: pass\n".into()));
 }
 
 fn more_files_than_stay_open() {

@@ -12,8 +12,9 @@ use crate::protocol::types::{EditStep, FileRef};
 fn shown(plan: &Plan, world: &World) -> String {
     let name = |path: &Path| path.strip_prefix(&world.root).unwrap().display().to_string();
     let mut text = format!("{:?}, places {}\n", plan.counts, plan.places);
-    for FileDiff { kind, path, from, added, removed, hunks, left_out, opaque } in plan.diff() {
+    for FileDiff { kind, path, from, overwrites, added, removed, hunks, left_out, opaque } in plan.diff() {
         let from = from.map(|from| format!(" from {}", name(&from))).unwrap_or_default();
+        let from = if overwrites { format!("{from}, over another") } else { from };
         let opaque = if opaque { ", no text" } else { "" };
         text += &format!("{kind:?} {}{from} +{added} -{removed}{opaque}\n", name(&path));
         for hunk in hunks {
@@ -166,7 +167,7 @@ fn options_of_creating_renaming_and_deleting() {
         vec![rename("a", "b", true, true)],
         &expect![[r#"
             Counts { changed: 0, created: 0, renamed: 1, deleted: 0 }, places 0
-            Renamed b from a +0 -0
+            Renamed b from a, over another +0 -0
         "#]],
     );
     check(
