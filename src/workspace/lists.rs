@@ -4,20 +4,27 @@
 use std::{
     collections::{HashMap, HashSet},
     ffi::OsString,
-    fs,
-    io::Read,
+    fmt,
+    fs::{self, File},
+    io::{BufRead as _, BufReader, Read},
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use serde::Deserialize;
+use serde::{
+    Deserialize,
+    de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor},
+};
 use serde_json::{Map, Value};
 
 use crate::sys::files::{self, Identity};
 
-/// The largest list that is read.
-const LARGEST: u64 = 64 << 20;
+/// The largest configuration that is read, the largest compilation database, which is not kept as it stands, and the most
+/// files of one.
+const LARGEST: u64 = 1 << 20;
+const DATABASE: u64 = 512 << 20;
+const FILES: usize = 100_000;
 /// Files that are looked for to read one list with all that it builds upon.
 const CHAIN: usize = 48;
 /// Lists that are kept as they were read.
@@ -27,9 +34,9 @@ const OTHERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
 const TYPESCRIPT: &[&str] = &["ts", "tsx", "mts", "cts"];
 const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs"];
 
-/// The lists that were read, each kept while it stays as it was.
+/// The lists that were read, by place and ceiling, each kept while it stays as it was.
 #[derive(Debug, Default)]
-pub struct Lists(Mutex<HashMap<PathBuf, Kept>>);
+pub struct Lists(Mutex<HashMap<(PathBuf, PathBuf), Kept>>);
 
 /// What was read for a list, and the list, where it is one.
 type Kept = (Vec<Stamp>, Option<Arc<List>>);
@@ -62,27 +69,29 @@ struct Command {
 }
 
 impl Lists {
-    /// The nearest list, from the file's own folder up to `ceiling`, that has a file.
+    /// The nearest list, from the file's own folder up to `ceiling`, that has a file. Nothing is read outside of that: a
+    /// list that leads out, or builds upon what is there, is none.
     pub fn that_has(&self, names: &[String], file: &Path, ceiling: &Path) -> Option<PathBuf> {
         let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(ceiling));
         let places = folders.flat_map(|folder| names.iter().map(|name| folder.join(name)));
-        places.into_iter().find(|place| self.read(place).is_some_and(|list| list.has(file)))
+        places.into_iter().find(|place| self.read(place, ceiling).is_some_and(|list| list.has(file)))
     }
 
-    fn read(&self, place: &Path) -> Option<Arc<List>> {
+    fn read(&self, place: &Path, ceiling: &Path) -> Option<Arc<List>> {
         let is_as_read = |stamps: &[Stamp]| stamps.iter().all(|(path, identity)| identity_of(path) == *identity);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((stamps, list)) = kept.get(place)
+        let key = (place.to_owned(), ceiling.to_owned());
+        if let Some((stamps, list)) = kept.get(&key)
             && is_as_read(stamps)
         {
             return list.clone();
         }
         let mut stamps = Vec::new();
-        let list = read(place, &mut stamps).map(Arc::new);
+        let list = read(place, ceiling, &mut stamps).map(Arc::new);
         if kept.len() >= KEPT {
             kept.clear();
         }
-        kept.insert(place.to_owned(), (stamps, list.clone()));
+        kept.insert(key, (stamps, list.clone()));
         list
     }
 }
@@ -91,26 +100,39 @@ fn identity_of(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|metadata| files::identity(&metadata))
 }
 
-fn text(path: &Path, stamps: &mut Vec<Stamp>) -> Option<String> {
+/// It is there, and leads out of the workspace.
+struct Outside;
+
+/// Opens a file for reading, where it is one.
+fn opened(path: &Path, ceiling: &Path, stamps: &mut Vec<Stamp>) -> Result<Option<File>, Outside> {
     stamps.push((path.to_owned(), identity_of(path)));
-    let file = files::open(path).ok().filter(|file| file.metadata().is_ok_and(|it| it.is_file()))?;
+    match fs::canonicalize(path) {
+        Err(_) => return Ok(None),
+        Ok(real) if !real.starts_with(ceiling) => return Err(Outside),
+        Ok(_) => {}
+    }
+    Ok(files::open(path).ok().filter(|file| file.metadata().is_ok_and(|it| it.is_file())))
+}
+
+/// One that is too large is cut, and so is no configuration.
+fn text(file: impl Read) -> Option<String> {
     let mut text = String::new();
     file.take(LARGEST).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
-fn read(place: &Path, stamps: &mut Vec<Stamp>) -> Option<List> {
+fn read(place: &Path, ceiling: &Path, stamps: &mut Vec<Stamp>) -> Option<List> {
     let folder = place.parent()?;
-    let own = text(place, stamps)?;
-    let own = own.trim_start_matches('\u{feff}');
-    if own.trim_start().starts_with('[') {
-        let commands: Vec<Command> = serde_json::from_str(own).ok()?;
-        let files = commands.iter().map(|command| plain(&folder.join(&command.directory).join(&command.file)));
-        let files: HashSet<PathBuf> = files.collect();
+    let mut file = BufReader::new(opened(place, ceiling, stamps).ok()??.take(DATABASE));
+    let begin = file.fill_buf().ok()?.trim_ascii_start();
+    if begin.starts_with(b"[") {
+        let mut inner = serde_json::Deserializer::from_reader(file);
+        let files = Files { folder }.deserialize(&mut inner).ok()?;
         let endings = files.iter().filter_map(|file| file.extension()).map(OsString::from).collect();
         return Some(List::Commands { files, endings });
     }
-    let config = object(own)?;
+    let own = text(file)?;
+    let config = object(&own)?;
     let mut chain = Chain { names: HashMap::new(), javascript: None };
     chain.take(&config, folder);
     // What it builds upon; of several the last one counts first.
@@ -122,14 +144,51 @@ fn read(place: &Path, stamps: &mut Vec<Stamp>) -> Option<List> {
         let mut with_ending = base.clone().into_os_string();
         with_ending.push(".json");
         let spelt = [base.clone(), with_ending.into(), base.join("tsconfig.json")];
-        let Some((path, text)) = spelt.into_iter().find_map(|path| Some((path.clone(), text(&path, stamps)?))) else {
-            continue;
-        };
+        let mut found = None;
+        for path in spelt {
+            if let Some(file) = opened(&path, ceiling, stamps).ok()? {
+                found = Some((path, text(file)?));
+                break;
+            }
+        }
+        let Some((path, text)) = found else { continue };
         let (config, from) = (object(&text)?, path.parent()?);
         chain.take(&config, from);
         bases.extend(self::bases(&config, from));
     }
     chain.list(place, folder)
+}
+
+/// The files of a compilation database.
+struct Files<'a> {
+    folder: &'a Path,
+}
+
+impl<'de> DeserializeSeed<'de> for Files<'_> {
+    type Value = HashSet<PathBuf>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Files<'_> {
+    type Value = HashSet<PathBuf>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of commands")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut commands: A) -> Result<Self::Value, A::Error> {
+        let mut files = HashSet::new();
+        while let Some(Command { directory, file }) = commands.next_element()? {
+            files.insert(plain(&self.folder.join(directory).join(file)));
+            if files.len() > FILES {
+                return Err(A::Error::custom("too many files"));
+            }
+        }
+        Ok(files)
+    }
 }
 
 fn object(text: &str) -> Option<Map<String, Value>> {
@@ -342,6 +401,41 @@ mod tests {
             ("c.cpp", None),
             ("lib.h", list),
         ]);
+    }
+
+    #[test]
+    fn nothing_outside_is_read() {
+        let list = |extends: &str, root: &str| {
+            let project = Project::new(&[
+                ("base.json", "{\"include\": [\"in\"]}"),
+                ("in/tsconfig.json", &format!("{{\"extends\": \"{extends}\"}}")),
+            ]);
+            let root = project.0.path().join(root);
+            let file = project.0.path().join("in/a.ts");
+            Lists::default().that_has(&["tsconfig.json".to_owned()], &file, &root).is_some()
+        };
+        assert!(list("../base.json", ""));
+        assert!(!list("../base.json", "in") && !list("/etc/passwd", "") && !list("../../../../etc/passwd", ""));
+        assert!(list("./none.json", "in"), "what is not there says nothing");
+        let project = Project::new(&[("base.json", "{}"), ("in/a.ts", "")]);
+        std::os::unix::fs::symlink("../base.json", project.0.path().join("in/tsconfig.json")).unwrap();
+        let found = |root: &Path| {
+            Lists::default().that_has(&["tsconfig.json".to_owned()], &project.0.path().join("in/a.ts"), root).is_some()
+        };
+        assert!(found(project.0.path()) && !found(&project.0.path().join("in")));
+    }
+
+    #[test]
+    fn a_database_has_so_many_files_at_most() {
+        let commands = |count: usize| {
+            let commands: Vec<String> = (0..count).map(|n| format!("{{\"file\": \"{n}.c\"}}")).collect();
+            format!("[{}]", commands.join(","))
+        };
+        let list = |count: usize| {
+            let project = Project::new(&[("compile_commands.json", &commands(count))]);
+            project.list(&Lists::default(), "1.c").is_some()
+        };
+        assert!(list(FILES) && !list(FILES + 1));
     }
 
     #[test]
