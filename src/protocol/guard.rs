@@ -9,12 +9,13 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
-use super::connection::{CloseReason, Shared};
+use super::closed::CloseReason;
 use super::envelope::{Envelope, Kind, WireError, deeper_than, id_of};
 use super::outbox::{Completed, RequestError, Response};
 use super::parcels::{Content, Parcels};
 use super::read::{Caps, published};
 use super::room::{self, Taken};
+use super::shared::Shared;
 use super::skim::{Seen, Skim};
 use super::throttle::Bucket;
 use super::writer::Frame;

@@ -12,12 +12,13 @@ use serde_json::Value;
 use tokio::io::DuplexStream;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-use super::connection::{CloseReason, Shared};
+use super::closed::CloseReason;
 use super::envelope::{Envelope, Kind};
 use super::frames::{Body, FrameLimits, FrameReader};
 use super::host::{Host, Told};
 use super::parcels::{Content, Parcel, Parcels};
 use super::requests::answer;
+use super::shared::Shared;
 use super::told::tell;
 use super::writer::Frame;
 

@@ -2,6 +2,7 @@
 //! inbound side for what the server asks and tells. Knows nothing of documents, verdicts or tools.
 
 mod capabilities;
+mod closed;
 mod connection;
 mod effective;
 mod envelope;
@@ -12,10 +13,12 @@ mod host;
 mod inbound;
 mod outbox;
 mod parcels;
+mod pending;
 pub mod positions;
 pub mod read;
 mod requests;
 mod room;
+mod shared;
 pub(crate) mod skim;
 mod stats;
 #[cfg(test)]
@@ -27,11 +30,14 @@ pub mod uri;
 mod writer;
 
 pub use capabilities::client_capabilities;
-pub use connection::{CloseReason, Closed, Connection, Streams, WireLimits};
+pub use closed::{CloseReason, Closed};
+pub use connection::{Connection, Streams};
 pub use effective::{
     ChangeKind, DiagnosticProvider, DocumentSync, Effective, FileEvent, Method, Moved, Save, ServerInfo, Support, Watch,
 };
 pub use host::{Host, ProgressValue, RefreshKind, Registration, Told};
-pub use outbox::{Pending, RequestError, Response};
+pub use outbox::{RequestError, Response};
+pub use pending::Pending;
 pub use room::Room;
+pub use shared::WireLimits;
 pub use stats::WireStats;

@@ -1,19 +1,15 @@
-//! The requests that wait for an answer: their ids, deadlines and cancellation. Answers stay raw.
+//! The requests that wait for an answer, by id. Answers stay raw.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
 use std::ops::Range;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, Sleep};
 
-use super::connection::{CloseReason, Shared};
+use super::closed::CloseReason;
 
 /// A server's answer, unparsed. A large one takes room that others wait for: it is read and dropped before the next
 /// thing is asked.
@@ -62,7 +58,7 @@ pub enum RequestError {
     Backlog,
 }
 
-type Outcome = Result<Response, RequestError>;
+pub(super) type Outcome = Result<Response, RequestError>;
 
 /// All requests without an answer.
 #[derive(Debug)]
@@ -150,65 +146,5 @@ impl Outbox {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A request on its way. Dropped before it is done, or at its deadline, it sends `$/cancelRequest` and forgets the
-/// request: an answer that still comes is dropped.
-#[must_use = "dropping a pending request cancels it"]
-pub struct Pending {
-    pub(super) shared: Arc<Shared>,
-    pub(super) id: u64,
-    pub(super) method: Box<str>,
-    pub(super) hear: oneshot::Receiver<Outcome>,
-    pub(super) after: Duration,
-    pub(super) deadline: Instant,
-    pub(super) sleep: Option<Pin<Box<Sleep>>>,
-    pub(super) done: bool,
-}
-
-impl Pending {
-    /// The request's id on the wire.
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
-    fn give_up(&mut self) {
-        self.done = true;
-        self.shared.give_up(self.id, &self.method);
-    }
-}
-
-impl Future for Pending {
-    type Output = Result<Response, RequestError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        if let Poll::Ready(heard) = Pin::new(&mut this.hear).poll(cx) {
-            this.done = true;
-            return Poll::Ready(heard.unwrap_or(Err(RequestError::Closed(CloseReason::Local))));
-        }
-        // Made here and not with the request, so that requests can be sent from anywhere.
-        let deadline = this.deadline;
-        let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        if sleep.as_mut().poll(cx).is_pending() {
-            return Poll::Pending;
-        }
-        this.give_up();
-        Poll::Ready(Err(RequestError::Timeout { method: this.method.to_string(), after: this.after }))
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if !self.done {
-            self.give_up();
-        }
-    }
-}
-
-impl fmt::Debug for Pending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("id", &self.id).field("method", &self.method).finish_non_exhaustive()
     }
 }

@@ -18,8 +18,9 @@ use super::{
     documents::Nudge,
     ground::Ground,
     propose::{Computed, declined, json_of, unreadable},
-    query::{Actions, Answer, Pick, Query, Question, Reply, Shortfall},
+    query::{Actions, Answer, Pick, Query, Question, Reply},
     session::Session,
+    shortfall::Shortfall,
     sync::Focus,
     verdict::Verdict,
 };

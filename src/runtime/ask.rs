@@ -19,10 +19,11 @@ use crate::registry::Capability;
 
 use super::{
     ground::Ground,
-    query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Shortfall, Target, Tree},
+    query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Target, Tree},
     reach::ROUNDS,
     readiness::Standing,
     session::Session,
+    shortfall::Shortfall,
     sync::{Focus, SyncError},
     verdict::Verdict,
 };

@@ -17,9 +17,10 @@ use crate::{
 
 use super::{
     ground::Ground,
-    query::{Answer, FileProblems, Question, Reply, Shortfall},
+    query::{Answer, FileProblems, Question, Reply},
     readiness::Standing,
     session::Session,
+    shortfall::Shortfall,
     store::merge,
     sync::Focus,
     verdict::Verdict,

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::{protocol::uri::path_to_uri, registry};
 
-use super::{query::Shortfall, session::Session};
+use super::{session::Session, shortfall::Shortfall};
 
 /// Folders that one process may serve.
 const FOLDERS: usize = 256;

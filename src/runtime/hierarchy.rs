@@ -14,8 +14,9 @@ use crate::protocol::{
 };
 
 use super::{
-    query::{Hierarchy, Node, Question, Shortfall, Tree},
+    query::{Hierarchy, Node, Question, Tree},
     session::Session,
+    shortfall::Shortfall,
     sync::Focus,
 };
 

@@ -24,8 +24,9 @@ use super::{
     event::Events,
     ground::Ground,
     pool::Common,
-    query::{Question, Reply, Shortfall},
+    query::{Question, Reply},
     session::Session,
+    shortfall::Shortfall,
     state::Entered,
 };
 pub use super::{

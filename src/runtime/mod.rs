@@ -31,6 +31,7 @@ pub mod query;
 mod reach;
 pub mod readiness;
 pub mod session;
+pub mod shortfall;
 mod signs;
 pub mod start;
 pub mod state;

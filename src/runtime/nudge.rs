@@ -7,13 +7,7 @@ use serde_json::json;
 
 use crate::registry::{Confirm, Retrigger};
 
-use super::{
-    documents::Nudge,
-    ground::Ground,
-    query::{Question, Shortfall},
-    session::Session,
-    sync::Focus,
-};
+use super::{documents::Nudge, ground::Ground, query::Question, session::Session, shortfall::Shortfall, sync::Focus};
 
 impl Session {
     /// Nudges the server because of a change elsewhere; tells where the file stands then.

@@ -20,8 +20,9 @@ use super::{
     event::{Event, Events},
     ground::Ground,
     instance::{Budget, Claim, HOMELESS, Instance, State},
-    query::{Question, Reply, Shortfall},
+    query::{Question, Reply},
     session::Session,
+    shortfall::Shortfall,
     start::Starter,
 };
 

@@ -16,8 +16,8 @@ use crate::{
 
 use super::{
     pool::Pool,
-    query::Shortfall,
     session::{STDERR_LINES, Session},
+    shortfall::Shortfall,
 };
 
 /// Servers register more after the handshake: this long after the last word that is taken to be over, and this long in

@@ -23,8 +23,9 @@ use crate::{
 
 use super::{
     ground::Ground,
-    query::{Proposal, Query, Question, Shortfall},
+    query::{Proposal, Query, Question},
     session::Session,
+    shortfall::Shortfall,
     sync::Focus,
 };
 

@@ -1,5 +1,5 @@
-//! The runtime's edge: one closed `Query` → `Answer` with its verdict, and the reasons why there is none. Whatever else
-//! may answer questions about code one day stands behind the same edge.
+//! The runtime's edge: one closed `Query` → `Answer` with its verdict. Whatever else may answer questions about code one
+//! day stands behind the same edge.
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
             SymbolHits, WorkspaceEdit,
         },
     },
-    registry::{Capability, Getting},
+    registry::Capability,
     workspace::disk::Snapshot,
 };
 
@@ -328,134 +328,4 @@ pub struct Reply {
     pub remarks: Vec<String>,
     /// The unit of every range in the answer.
     pub encoding: Encoding,
-}
-
-/// Why there is no answer. Each names what to do; texts that a server wrote are in fields of their own.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum Shortfall {
-    #[error("`{command}` is not installed")]
-    NotInstalled {
-        command: String,
-        /// What was looked for, and where.
-        searched: String,
-        getting: Option<Getting>,
-    },
-    /// It would execute the repository, with what there is against it.
-    #[error("{0}")]
-    Untrusted(String),
-    #[error("its definition cannot be used: {0}")]
-    Definition(String),
-    #[error("it could not be started: {reason}")]
-    NotStarted {
-        reason: String,
-        stderr: Vec<String>,
-        /// What a person may have to do first: the program can be there without what it starts.
-        hint: Option<String>,
-        /// It ended as if all were well.
-        left: bool,
-    },
-    /// It is left alone until then, or until something changes.
-    #[error("it stopped {} within {} ({reason})", often(*.times), span(*.within))]
-    Broken {
-        times: usize,
-        within: Duration,
-        reason: String,
-        stderr: Vec<String>,
-        /// As with `NotStarted`.
-        hint: Option<String>,
-        until: Instant,
-    },
-    #[error("its definition has changed meanwhile")]
-    Replaced,
-    /// It cannot take another folder beside those that it has.
-    #[error("it takes no further folder")]
-    Alone,
-    #[error("no instance is free: all {limit} are in use")]
-    PoolFull { limit: usize },
-    /// With what it lacks.
-    #[error("it has no {0}")]
-    Unsupported(&'static str),
-    #[error("it is still starting, {} s so far", .after.as_secs())]
-    Starting { after: Duration },
-    #[error("it is still loading the project{}", .progress.as_deref().map(|p| format!(" ({p})")).unwrap_or_default())]
-    Loading { progress: Option<String> },
-    #[error("no answer within {:.1} s", .after.as_secs_f32())]
-    Unanswered { after: Duration },
-    #[error("it answered with error {code}")]
-    Server { code: i64, message: String },
-    #[error("its answer has the wrong shape: {0}")]
-    Shape(String),
-    #[error("it died: {reason}")]
-    Died { reason: String, stderr: Vec<String> },
-    #[error("too many requests wait for it")]
-    Busy,
-    #[error("{0}")]
-    File(String),
-    #[error("the file changed while the question was on its way")]
-    Moved,
-    #[error("more files changed at once than could be told to it")]
-    Outrun,
-    /// The folder that it was to serve.
-    #[error("its folder {} is gone", .0.display())]
-    Homeless(PathBuf),
-    /// It will not make the asked change; with its own words.
-    #[error("{0}")]
-    Declined(String, Vec<String>),
-    #[error("{0}")]
-    TooLarge(String),
-    #[error("it no longer offers that action")]
-    Gone,
-}
-
-/// A number of times as people say it.
-fn often(number: usize) -> String {
-    if number == 1 { "once".into() } else { format!("{number} times") }
-}
-
-/// A time as people say it.
-fn span(time: Duration) -> String {
-    match time.as_secs() {
-        seconds @ 0..120 => format!("{} s", seconds.max(1)),
-        seconds => format!("{} minutes", seconds / 60),
-    }
-}
-
-impl Shortfall {
-    /// The verdict that stands for it in an answer that others take part in.
-    pub fn verdict(&self) -> Verdict {
-        match self {
-            Self::NotInstalled { .. }
-            | Self::Untrusted(_)
-            | Self::Definition(_)
-            | Self::NotStarted { .. }
-            | Self::Broken { .. }
-            | Self::Homeless(_)
-            | Self::Alone
-            | Self::PoolFull { .. } => Verdict::Unavailable,
-            Self::Unsupported(_) => Verdict::Unsupported,
-            Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
-            Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
-            Self::Server { .. }
-            | Self::Shape(_)
-            | Self::Died { .. }
-            | Self::File(_)
-            | Self::Moved
-            | Self::Outrun
-            | Self::Declined(..)
-            | Self::TooLarge(_)
-            | Self::Gone => Verdict::Failed,
-            Self::Replaced => Verdict::Failed,
-        }
-    }
-
-    /// Untrusted lines that explain it: the last of stderr, the server's own message.
-    pub fn lines(&self) -> Vec<String> {
-        match self {
-            Self::NotStarted { stderr, .. } | Self::Broken { stderr, .. } | Self::Died { stderr, .. } => stderr.clone(),
-            Self::Server { message, .. } => vec![message.clone()],
-            Self::NotInstalled { searched, .. } => vec![searched.clone()],
-            Self::Declined(_, lines) => lines.clone(),
-            _ => Vec::new(),
-        }
-    }
 }

@@ -24,8 +24,9 @@ use super::{
     called::{is_said, last_word, modules},
     ground::Ground,
     look::Sorted,
-    query::{Answer, Hierarchy, Query, Question, Reply, Shortfall, Target},
+    query::{Answer, Hierarchy, Query, Question, Reply, Target},
     session::{Pin, Session},
+    shortfall::Shortfall,
 };
 
 /// The longest that one search of the texts takes.

@@ -13,11 +13,7 @@ use tokio::time::sleep;
 
 use crate::{protocol::RequestError, sys::process::Running};
 
-use super::{
-    query::{Reply, Shortfall},
-    session::Session,
-    verdict::Verdict,
-};
+use super::{query::Reply, session::Session, shortfall::Shortfall, verdict::Verdict};
 
 /// Questions in a row without an answer, and without any other message, that make a server suspect.
 const SUSPECT: u32 = 3;

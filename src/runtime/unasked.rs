@@ -11,8 +11,9 @@ use crate::{
 
 use super::{
     ground::Ground,
-    query::{Question, Shortfall},
+    query::Question,
     session::Session,
+    shortfall::Shortfall,
     sync::{Focus, SyncError},
 };
 

@@ -12,8 +12,9 @@ use crate::{
     registry::Entry,
     runtime::{
         instance::State,
-        query::{Query, Question, Reply, Shortfall},
+        query::{Query, Question, Reply},
         readiness::Standing,
+        shortfall::Shortfall,
     },
 };
 

@@ -6,7 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     protocol::positions::Point,
-    runtime::query::{Answer, Pick, Query, Reply, Shortfall},
+    runtime::{
+        query::{Answer, Pick, Query, Reply},
+        shortfall::Shortfall,
+    },
 };
 
 use super::{

@@ -11,7 +11,10 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::types::Severity,
-    runtime::query::{Answer, Query, Question, Shortfall},
+    runtime::{
+        query::{Answer, Query, Question},
+        shortfall::Shortfall,
+    },
 };
 
 use super::{

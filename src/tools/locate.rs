@@ -8,7 +8,10 @@ use crate::{
         positions::{LineMap, Point},
         types::{FileRef, Outline, Symbol, SymbolHit},
     },
-    runtime::query::{Answer, Query, Reply, Shortfall},
+    runtime::{
+        query::{Answer, Query, Reply},
+        shortfall::Shortfall,
+    },
 };
 
 use super::{

@@ -12,10 +12,7 @@ use crate::{
         positions::Encoding,
         types::{EditStep, FileRef, WorkspaceEdit},
     },
-    runtime::{
-        ground::Ground,
-        query::{Proposal, Shortfall},
-    },
+    runtime::{ground::Ground, query::Proposal, shortfall::Shortfall},
     workspace::disk::Snapshot,
 };
 

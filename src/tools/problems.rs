@@ -4,7 +4,7 @@
 use crate::{
     protocol::types::{Diagnostic, FileRef, Severity},
     registry::DisplayName,
-    runtime::query::Shortfall,
+    runtime::shortfall::Shortfall,
 };
 
 use super::{

@@ -9,7 +9,10 @@ use crate::{
         positions::{Encoding, is_unseen},
         types::{EditStep, FileRef, WorkspaceEdit},
     },
-    runtime::query::{Answer, Proposal, Query, Shortfall},
+    runtime::{
+        query::{Answer, Proposal, Query},
+        shortfall::Shortfall,
+    },
 };
 
 use super::{

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::{
     registry::{Capability, DisplayName, Entry, Getting, Role, Run},
-    runtime::query::Shortfall,
+    runtime::shortfall::Shortfall,
 };
 
 use super::{

@@ -15,9 +15,9 @@ use crate::{
     runtime::{
         instance::{Instance, State},
         probe,
-        query::Shortfall,
         readiness::Standing,
         session::Session,
+        shortfall::Shortfall,
     },
     sys::resident::resident,
 };

@@ -12,7 +12,10 @@ use crate::{
     edits::{self, Clash, unite},
     protocol::{positions::Encoding, types::WorkspaceEdit},
     registry::Entry,
-    runtime::query::{Answer, Proposal, Query, Question, Reply, Shortfall},
+    runtime::{
+        query::{Answer, Proposal, Query, Question, Reply},
+        shortfall::Shortfall,
+    },
 };
 
 use super::{

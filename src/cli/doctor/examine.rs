@@ -10,7 +10,7 @@ use crate::{
     cli::list::{self, State},
     registry::{Entry, Getting, LaunchError, Recipe, locate},
     render,
-    runtime::{pool::Pool, probe::Probe, query::Shortfall},
+    runtime::{pool::Pool, probe::Probe, shortfall::Shortfall},
     sys::files,
 };
 

@@ -12,7 +12,7 @@ use crate::{
         event::Event,
         instance::{Budget, Phase, State},
         pool::PoolLimits,
-        query::Shortfall,
+        shortfall::Shortfall,
     },
     sys::files,
 };

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::memory::{Life, Machine, Memory};
-use crate::{runtime::query::Shortfall, sys::files};
+use crate::{runtime::shortfall::Shortfall, sys::files};
 
 const SHARE: &str = "[root]\nshare = true";
 

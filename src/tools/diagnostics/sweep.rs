@@ -16,7 +16,10 @@ use crate::{
     config::count,
     protocol::types::Severity,
     registry::{DisplayName, Entry},
-    runtime::query::{Answer, FileProblems, Query, Reply, Shortfall},
+    runtime::{
+        query::{Answer, FileProblems, Query, Reply},
+        shortfall::Shortfall,
+    },
     tools::{
         ask::{Ask, Heard},
         file::{File, Serving},
