@@ -18,16 +18,11 @@ use crate::{
     render,
     runtime::{
         ground::Ground,
-        instance::Budget,
-        pool::{Pool, PoolLimits},
+        pool::Pool,
         start::{Opener, Starter},
     },
     sys::{dirs::Dirs, env::Env},
-    tools::{
-        ToolId,
-        engine::{Confirm, Engine, ToolLimits},
-        service::Service,
-    },
+    tools::{ToolId, engine::Engine, service::Service},
     workspace::{
         disk::Disk,
         roots::Roots,
@@ -36,6 +31,7 @@ use crate::{
 };
 
 use super::{
+    limits,
     reload::{Mark, Reloader},
     settled::Settled,
 };
@@ -131,7 +127,7 @@ impl Flagged {
         let changes = changes(&dirs.state, ground.as_ref(), &settings)?;
         let around = Surroundings::of_process(dirs.clone(), folders);
         let pool = pool(ground, around.clone(), &settings);
-        let limits = tool_limits(&settings, forbidden);
+        let limits = limits::of_tools(&settings, forbidden);
         let engine = Engine::new(Arc::new(registry), bound, around, pool, languages, limits, problems, changes);
         let engine = Service::new(engine);
         let mcp = mcp_settings(&settings, &engine);
@@ -181,55 +177,8 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
         opener: Opener::default(),
         confinement: Confinement::default(),
     };
-    limit(&mut starter, settings);
-    Pool::new(starter, pool_limits(settings))
-}
-
-/// The limits of servers that are started from now on.
-pub(super) fn limit(starter: &mut Starter, settings: &Settings) {
-    let ms = Duration::from_millis;
-    starter.start_timeout = ms(settings.start_timeout_ms);
-    starter.request_timeout = ms(settings.request_timeout_ms);
-    starter.settle = ms(settings.settle_ms);
-    starter.empty = ms(settings.empty_ms);
-    starter.documents = settings.documents;
-    starter.pending = settings.pending;
-    starter.confinement = Confinement {
-        memory_mb: Some(settings.memory_mb).filter(|limit| *limit > 0),
-        nice: Some(settings.nice).filter(|nice| *nice > 0),
-        sandbox: settings.sandbox,
-    };
-}
-
-/// The limits of all servers together.
-pub(super) fn pool_limits(settings: &Settings) -> PoolLimits {
-    let ms = Duration::from_millis;
-    // 0 means never.
-    let idle =
-        if settings.idle_stop_ms == 0 { Duration::from_secs(u64::from(u32::MAX)) } else { ms(settings.idle_stop_ms) };
-    let budget = Budget {
-        restarts: settings.restarts,
-        window: ms(settings.restart_window_ms),
-        first: ms(settings.backoff_ms),
-        longest: ms(settings.backoff_longest_ms.max(settings.backoff_ms)),
-    };
-    PoolLimits { instances: settings.instances, idle, budget }
-}
-
-/// The limits of answers.
-pub(super) fn tool_limits(settings: &Settings, forbidden: Option<String>) -> ToolLimits {
-    ToolLimits {
-        diagnostics_file: settings.diagnostics_file,
-        diagnostics_delivery: settings.diagnostics_delivery,
-        documents: settings.documents,
-        capabilities: settings.capabilities.clone(),
-        read_only: settings.permission == Permission::ReadOnly,
-        forbidden,
-        confirm: match settings.confirm {
-            config::Confirm::None => Confirm::None,
-            config::Confirm::Elicit => Confirm::Elicit,
-        },
-    }
+    limits::of_servers(&mut starter, settings);
+    Pool::new(starter, limits::of_pool(settings))
 }
 
 fn mcp_settings(settings: &Settings, engine: &Arc<Service>) -> McpSettings {

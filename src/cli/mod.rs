@@ -2,8 +2,10 @@
 
 mod assemble;
 mod call;
+mod consent;
 mod doctor;
 pub mod install;
+mod limits;
 pub mod list;
 pub mod out;
 pub mod outdated;

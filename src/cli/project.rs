@@ -10,7 +10,7 @@ use std::{
 
 use self::survey::{Language, Survey};
 use super::{
-    install,
+    consent,
     list::{self, State},
     out,
     settled::Settled,
@@ -76,7 +76,7 @@ impl Project {
     /// What a person installs with, who has package managers below a project that is the home folder.
     pub(super) fn around_for_installing(&self) -> Surroundings {
         let mut around = self.around.clone();
-        install::allow_home(&mut around);
+        consent::allow_home(&mut around);
         around
     }
 
@@ -251,11 +251,11 @@ impl Project {
         if proposal.waiting.is_empty() {
             return Ok(0);
         }
-        out::print(&format!("\nTo be installed:\n{}", install::shown(&proposal.waiting)))?;
-        if ask && !install::asked()? {
+        out::print(&format!("\nTo be installed:\n{}", consent::shown(&proposal.waiting)))?;
+        if ask && !consent::asked()? {
             return Ok(0);
         }
-        install::carry_out(proposal.waiting)
+        consent::carry_out(proposal.waiting)
     }
 
     /// What a person can do who has no server for what is here.

@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-use super::{assemble, settled};
+use super::{limits, settled};
 
 /// How often it is looked without a call.
 const EVERY: Duration = Duration::from_secs(2);
@@ -132,10 +132,10 @@ impl Reloader {
             (Ok(bound), Some(Ok(languages))) => {
                 problems.extend(fixed(&self.seen().began, &settings));
                 let registry = Arc::new(registry);
-                let change = |starter: &mut _| assemble::limit(starter, &settings);
-                now.pool().reload(&registry, change, assemble::pool_limits(&settings));
+                let change = |starter: &mut _| limits::of_servers(starter, &settings);
+                now.pool().reload(&registry, change, limits::of_pool(&settings));
                 let generation = registry.generation();
-                let limits = assemble::tool_limits(&settings, forbidden);
+                let limits = limits::of_tools(&settings, forbidden);
                 service.swap(now.with(registry, bound, languages, limits, problems.clone()));
                 self.seen().settings = settings;
                 tracing::info!(generation, "definitions and settings were read anew");
