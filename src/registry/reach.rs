@@ -36,6 +36,10 @@ pub struct Reach {
     /// its whole project may miss them anywhere.
     #[serde(skip_serializing_if = "is_default")]
     pub overlooks: Option<String>,
+    /// Codes of problems that say of a name that it is not known: files that have it are opened before it is asked for code
+    /// actions, since one of them may be what mends this. Left out, all errors count.
+    #[serde(skip_serializing_if = "is_default")]
+    pub undeclared: Vec<String>,
     /// Answers that are about one file by their nature.
     #[serde(skip_serializing_if = "is_default")]
     pub local: Vec<Capability>,

@@ -19,6 +19,7 @@ use super::{
     ground::Ground,
     propose::{Computed, declined, json_of, unreadable},
     query::{Actions, Answer, Pick, Query, Question, Reply},
+    reach::Reached,
     session::Session,
     shortfall::Shortfall,
     sync::Focus,
@@ -29,8 +30,51 @@ use super::{
 const DIAGNOSED: Duration = Duration::from_secs(10);
 /// Some servers ask for their edit after they have said that the command is done.
 const LATE: Duration = Duration::from_millis(500);
+/// Asks again for the problems of a file that was written meanwhile, at most this often.
+const REWRITTEN: usize = 5;
+/// Kinds of actions that need no name from elsewhere.
+const APART: &[&str] = &["refactor", "source.organizeImports"];
+
+/// A file with its problems.
+struct Known {
+    focus: Focus,
+    problems: Vec<Diagnostic>,
+    verdict: Option<Verdict>,
+}
+
+/// The actions for a file, and what is open for them.
+pub(super) struct Offered<'a> {
+    pub actions: Actions,
+    focus: Focus,
+    _reached: Option<Reached<'a>>,
+}
 
 impl Session {
+    /// The problems of the asked file, as it stands now.
+    async fn known(&self, ground: &Ground, question: &Question) -> Result<Known, Shortfall> {
+        let mut round = 0;
+        loop {
+            round += 1;
+            let longest = (question.left() / 2).min(DIAGNOSED);
+            let asked = Question { query: Query::Diagnostics, deadline: Instant::now() + longest, ..question.clone() };
+            let (problems, verdict) = match self.diagnose(ground, &asked).await {
+                Ok(Reply { answer: Answer::Problems(problems), verdict, .. }) => (problems.items, Some(verdict)),
+                Ok(_) => (Vec::new(), None),
+                // It died, or the file is gone: the next request would end the same way.
+                Err(error @ (Shortfall::Died { .. } | Shortfall::File(_) | Shortfall::Outrun)) => return Err(error),
+                Err(Shortfall::Unsupported(_)) => (Vec::new(), None),
+                Err(other) => (Vec::new(), Some(other.verdict())),
+            };
+            let told = question.file.as_ref().and_then(|path| self.heard.record().sent.get(path).copied());
+            let focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
+            // Written since: they are about a text that is gone.
+            let same = told.is_some_and(|told| told.version == focus.sent.version);
+            if same || problems.is_empty() || round == REWRITTEN {
+                return Ok(Known { focus, problems, verdict });
+            }
+        }
+    }
+
     /// The actions for a part of a file, or all of it.
     pub(super) async fn actions(
         &self,
@@ -38,22 +82,27 @@ impl Session {
         question: &Question,
         span: Option<(Point, Point)>,
         only: &[String],
-    ) -> Result<(Actions, Focus), Shortfall> {
-        let longest = (question.left() / 2).min(DIAGNOSED);
-        let asked = Question { query: Query::Diagnostics, deadline: Instant::now() + longest, ..question.clone() };
-        let (problems, verdict) = match self.diagnose(ground, &asked).await {
-            Ok(Reply { answer: Answer::Problems(problems), verdict, .. }) => (problems.items, Some(verdict)),
-            Ok(_) => (Vec::new(), None),
-            // It died, or the file is gone: the next request would end the same way.
-            Err(error @ (Shortfall::Died { .. } | Shortfall::File(_) | Shortfall::Outrun)) => return Err(error),
-            Err(Shortfall::Unsupported(_)) => (Vec::new(), None),
-            Err(other) => (Vec::new(), Some(other.verdict())),
-        };
-        let focus = self.sync_or_why(ground, question)?.ok_or(Shortfall::Moved)?;
-        let range = match span {
-            Some((start, end)) => Range { start: self.position(&focus, start)?, end: self.position(&focus, end)? },
-            None => Range { start: Default::default(), end: focus.lines.position(usize::MAX, self.encoding) },
-        };
+    ) -> Result<Offered<'_>, Shortfall> {
+        let mut known = self.known(ground, question).await?;
+        let mut range = self.range_of(&known.focus, span)?;
+        let (mut reached, mut lack) = (None, None);
+        if only.is_empty() || !only.iter().all(|kind| is_below(kind, APART)) {
+            // What mends a whole file is asked for anywhere in it.
+            let whole = only.iter().any(|kind| is_below(kind, &["source"]));
+            let concerned = known.problems.iter().filter(|problem| whole || touches(problem.range, range));
+            reached = self.reach_undeclared(ground, question, &known.focus, concerned).await?;
+        }
+        if let Some(reached) = &reached {
+            let mut indexed = true;
+            if reached.has_opened() {
+                indexed = self.wait_published(question).await;
+                // It may see the same problems otherwise now: clangd's have what mends them in themselves.
+                known = self.known(ground, question).await?;
+                range = self.range_of(&known.focus, span)?;
+            }
+            lack = self.lack(ground, reached, indexed);
+        }
+        let Known { focus, problems, verdict } = known;
         let overlapping = problems.iter().filter(|problem| touches(problem.range, range)).map(wire);
         let mut context = json!({"diagnostics": overlapping.collect::<Vec<_>>(), "triggerKind": 1});
         if !only.is_empty() {
@@ -65,10 +114,17 @@ impl Session {
             .map_err(|error| Shortfall::Shape(error.to_string()))?;
         // Not every server heeds `only`.
         if !only.is_empty() {
-            list.items.retain(|action| action.kind.as_deref().is_some_and(|kind| is_among(kind, only)));
+            list.items.retain(|action| action.kind.as_deref().is_some_and(|kind| is_below(kind, only)));
             list.total = list.items.len();
         }
-        Ok((Actions { list, diagnosed: verdict }, focus))
+        Ok(Offered { actions: Actions { list, diagnosed: verdict, lack }, focus, _reached: reached })
+    }
+
+    fn range_of(&self, focus: &Focus, span: Option<(Point, Point)>) -> Result<Range, Shortfall> {
+        Ok(match span {
+            Some((start, end)) => Range { start: self.position(focus, start)?, end: self.position(focus, end)? },
+            None => Range { start: Default::default(), end: focus.lines.position(usize::MAX, self.encoding) },
+        })
     }
 
     /// What the picked action changes.
@@ -80,8 +136,9 @@ impl Session {
         only: &[String],
         pick: &Pick,
     ) -> Result<Computed, Shortfall> {
-        let (actions, focus) = self.actions(ground, question, span, only).await?;
-        let Capped { items, .. } = actions.list;
+        // What was opened stays so until it has computed its edit.
+        let Offered { actions, focus, _reached } = self.actions(ground, question, span, only).await?;
+        let (Capped { items, .. }, lack) = (actions.list, actions.lack);
         let alike = |action: &CodeAction| action.title == pick.title && action.kind == pick.kind;
         let mut action = items.into_iter().filter(alike).nth(pick.nth).ok_or(Shortfall::Gone)?;
         if let Some(reason) = action.disabled {
@@ -104,16 +161,16 @@ impl Session {
                 notes.push("the action would run a command of the server afterwards: it is left out".to_owned());
             }
             let edit = read::edit_inside(action.raw.get().as_bytes()).map_err(unreadable)?;
-            return Ok(Computed { edit, notes, held: false });
+            return Ok(Computed { edit, notes, lack, held: false });
         }
         if action.command.is_none() {
-            return Ok(Computed { notes, ..Computed::default() });
+            return Ok(Computed { notes, lack, ..Computed::default() });
         }
         if !pick.may_run {
             return Err(Shortfall::Declined("the action is a command, and read-only none is run".into(), Vec::new()));
         }
         let edit = self.run(question, &json_of(&action.raw)).await?;
-        Ok(Computed { edit, notes, held: true })
+        Ok(Computed { edit, notes, lack, held: true })
     }
 
     /// Runs an action's command; gives the edit that the server asks for meanwhile.
@@ -163,11 +220,12 @@ impl Session {
 }
 
 /// The worth of a list of actions: those for problems that are not known yet are missing.
-pub(super) fn worth(diagnosed: Option<Verdict>) -> (Verdict, Option<String>) {
-    match diagnosed {
-        Some(verdict) if !matches!(verdict, Verdict::Fresh | Verdict::Unconfirmed) => {
+pub(super) fn worth(actions: &Actions) -> (Verdict, Option<String>) {
+    match (actions.diagnosed, &actions.lack) {
+        (Some(verdict), _) if !matches!(verdict, Verdict::Fresh | Verdict::Unconfirmed) => {
             (Verdict::Settling, Some("fixes for problems that are not known yet are missing".into()))
         }
+        (_, Some(lack)) => (lack.verdict, Some(lack.reason.clone())),
         _ => (Verdict::Fresh, None),
     }
 }
@@ -178,10 +236,9 @@ fn touches(a: Range, b: Range) -> bool {
 }
 
 /// Whether a kind is one of the wanted ones or below one: `source.fixAll.ruff` is below `source.fixAll`.
-fn is_among(kind: &str, only: &[String]) -> bool {
-    only.iter().any(|wanted| {
-        kind.strip_prefix(wanted.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.is_empty())
+fn is_below(kind: &str, only: &[impl AsRef<str>]) -> bool {
+    only.iter().map(AsRef::as_ref).any(|wanted| {
+        kind.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.is_empty())
     })
 }
 
@@ -194,7 +251,9 @@ fn wire(problem: &Diagnostic) -> Value {
     }
     let mut made = json!({"range": problem.range, "severity": problem.severity as u8 + 1, "message": problem.message});
     if let Some(code) = &problem.code {
-        made["code"] = json!(code);
+        // A number was one: so TypeScript's are.
+        made["code"] =
+            code.parse::<u32>().ok().filter(|number| number.to_string() == *code).map_or(json!(code), Value::from);
     }
     if let Some(source) = &problem.source {
         made["source"] = json!(source);
@@ -208,11 +267,10 @@ mod tests {
 
     #[test]
     fn kinds_are_a_tree() {
-        let only = |kinds: &[&str]| kinds.iter().map(|kind| (*kind).to_owned()).collect::<Vec<_>>();
-        assert!(is_among("source.fixAll.ruff", &only(&["source.fixAll"])));
-        assert!(is_among("quickfix", &only(&["refactor", "quickfix"])));
-        assert!(!is_among("source.fixAllOfIt", &only(&["source.fixAll"])));
-        assert!(is_among("anything", &only(&[""])));
+        assert!(is_below("source.fixAll.ruff", &["source.fixAll"]));
+        assert!(is_below("quickfix", &["refactor", "quickfix"]));
+        assert!(!is_below("source.fixAllOfIt", &["source.fixAll"]));
+        assert!(is_below("anything", &[""]));
     }
 
     #[test]

@@ -242,7 +242,7 @@ impl Session {
         }
         focus = focus.map(|focus| self.up_to_date(ground, focus)).transpose()?;
         let (mut known, mut encoding) = (true, self.encoding);
-        let (mut worth, mut reason) = (Verdict::Fresh, None);
+        let (mut worth, mut reason, mut remarks) = (Verdict::Fresh, None, Vec::new());
         if question.query.project_wide() {
             self.wait_counted(question).await;
             known = self.wait_published(question).await;
@@ -253,13 +253,19 @@ impl Session {
                 Answer::Tree(self.tree(question, focus, *at, *hierarchy, *depth).await?)
             }
             Query::Actions { span, only } => {
-                let (actions, _) = self.actions(ground, question, *span, only).await?;
-                (worth, reason) = super::actions::worth(actions.diagnosed);
+                let actions = self.actions(ground, question, *span, only).await?.actions;
+                (worth, reason) = super::actions::worth(&actions);
+                remarks.extend(actions.lack.as_ref().and_then(|lack| lack.remark.clone()));
                 Answer::Actions(actions)
             }
             Query::Rename { .. } | Query::Format { .. } | Query::Act { .. } | Query::Move { .. } => {
                 let focus = focus.ok_or(Shortfall::Moved)?;
-                Answer::Edit(self.proposal(ground, question, focus).await?)
+                let proposal = self.proposal(ground, question, focus).await?;
+                if let Some(lack) = &proposal.lack {
+                    (worth, reason) = (lack.verdict, Some(lack.reason.clone()));
+                    remarks.extend(lack.remark.clone());
+                }
+                Answer::Edit(proposal)
             }
             Query::Symbols { query } => {
                 let found = self.symbols(ground, question, query).await?;
@@ -281,7 +287,7 @@ impl Session {
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
         let (verdict, reason) = seen.judged(verdict, reason);
-        Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding })
+        Ok(Reply { answer, verdict, reason, remarks, encoding })
     }
 
     /// A request whose answer the server may refuse because the text moved on; asked again after another sync.

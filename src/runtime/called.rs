@@ -26,6 +26,15 @@ pub(super) fn modules(path: &Path, folder: bool) -> Vec<String> {
     words
 }
 
+/// Whether a file goes by this name: what it exports without one is called after `my-shop.ts` or `my-shop/index.ts`.
+pub(super) fn is_called(path: &Path, name: &str) -> bool {
+    let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let (own, name): (_, String) = (stem(path), letters(name));
+    let own = if own.as_deref() == Some("index") { path.parent().and_then(stem) } else { own };
+    !name.is_empty() && own.is_some_and(|own| letters(&own) == name)
+}
+
 /// The last word of a name, before its parameters: `twice` of `lib::twice(int)`.
 pub(super) fn last_word(name: &str) -> Option<String> {
     let name = name.split(['(', '<']).next().unwrap_or(name);
@@ -55,5 +64,13 @@ mod tests {
             "{index:?}"
         );
         assert_eq!(modules(Path::new("/a/index"), true), ["index"]);
+    }
+
+    #[test]
+    fn files_that_go_by_a_name() {
+        let called = |path: &str, name: &str| is_called(Path::new(path), name);
+        assert!(called("/a/my-shop.ts", "myShop") && called("/a/my_shop/index.ts", "MyShop"));
+        assert!(called("/a/shop.test.ts", "shopTest") && called("/a/Größe.ts", "größe"));
+        assert!(!called("/a/shop.ts", "shops") && !called("/a/b.ts", "") && !called("/a/b.ts", "_"));
     }
 }

@@ -9,9 +9,10 @@ use crate::{
 };
 
 use super::{
+    called::is_called,
     ground::Ground,
     query::{Query, Question},
-    reach::{LONGEST, Reached},
+    reach::{Aim, LONGEST, Reached},
     session::Session,
 };
 
@@ -43,7 +44,7 @@ impl Session {
             ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
         let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
         let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
-        let for_symbols = reached.for_symbols;
+        let (aim, for_symbols) = (reached.aim, reached.aim == Aim::Symbols);
         // A search of the project has a file that stands for it; where that cannot be told, nothing is known with it.
         let told = !for_symbols || ground.read(&file).is_ok();
         // What is in a moved folder refers to what is outside of it.
@@ -66,15 +67,19 @@ impl Session {
                 let ending = path.extension().and_then(|ending| ending.to_str());
                 ending.is_some_and(|ending| reach.endings.iter().any(|it| it == ending))
             };
-            // The symbols of such files are not its own.
-            let beside = |path: &Path| !for_symbols && (ends(path) || !reach.also.is_empty() && also(path));
+            // What such files declare is not its own.
+            let beside = |path: &Path| aim == Aim::Uses && (ends(path) || !reach.also.is_empty() && also(path));
             let wanted = |path: &Path| speaks(path) || beside(path);
             let sought = match &words[..] {
                 _ if any => Sought::Anything,
                 [part] if for_symbols => Sought::Part(part),
                 words => Sought::Words(words),
             };
-            let Found { files, cut } = words::files_with(&folder, sought, moved.as_deref(), &wanted, end);
+            let sure = |path: &Path| match aim {
+                Aim::Names => words.iter().any(|name| is_called(path, name)),
+                _ => moved.as_deref().is_some_and(|moved| path.starts_with(moved)),
+            };
+            let Found { files, cut } = words::files_with(&folder, sought, &sure, &wanted, end);
             let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
             let own = list_of(&file).filter(|_| told);
             let mut sorted = Sorted { cut, ..Sorted::default() };
@@ -95,6 +100,17 @@ impl Session {
         // Reading the disk blocks.
         let searched = tokio::task::spawn_blocking(searching).await;
         searched.unwrap_or(Sorted { cut: true, ..Sorted::default() })
+    }
+
+    /// Whether one of its lists has a file: then it knows with it what it has to know.
+    pub(super) async fn is_listed(&self, ground: &Ground, path: &Path) -> bool {
+        let lists = self.entry.def.reach.lists.clone();
+        let Some(root) = ground.roots.root_of(path).filter(|_| !lists.is_empty()) else { return false };
+        let (path, ceiling) = (path.to_owned(), ground.roots.all()[root].path.clone());
+        let read = self.sight.lists.clone();
+        // A compilation database may be large.
+        let found = tokio::task::spawn_blocking(move || read.that_has(&lists, &path, &ceiling).is_some()).await;
+        found.unwrap_or(false)
     }
 
     fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {

@@ -22,6 +22,7 @@ mod indentation;
 pub mod instance;
 mod look;
 mod moves;
+mod names;
 mod nudge;
 mod part;
 pub mod pool;

@@ -18,7 +18,7 @@ use crate::{
 use super::{
     ground::Ground,
     query::{Answer, Hierarchy, Query, Question, Reply},
-    reach::{Reached, named},
+    reach::{Aim, Reached, named},
     session::Session,
     verdict::Verdict,
 };
@@ -43,13 +43,14 @@ impl Session {
         let (unseen, silent) = (missing(&reached.unseen), missing(&reached.opened));
         let asked_too: BTreeSet<PathBuf> = named.iter().chain(&question.file).cloned().collect();
         let word = reached.words.first().filter(|_| !reached.any);
+        let for_symbols = reached.aim == Aim::Symbols;
         let moves = matches!(question.query, Query::Move { .. });
         let have = |files: &BTreeSet<PathBuf>| match (files.len(), word) {
-            (_, None) if reached.for_symbols => format!("{} may hold some", others(files)),
+            (_, None) if for_symbols => format!("{} may hold some", others(files)),
             (_, Some(_)) if moves => format!("{} may refer to it", others(files)),
             (_, None) => format!("{} may hold a use", others(files)),
-            (1, Some(word)) if reached.for_symbols => format!("1 other file has `{word}` in it"),
-            (number, Some(word)) if reached.for_symbols => format!("{number} other files have `{word}` in them"),
+            (1, Some(word)) if for_symbols => format!("1 other file has `{word}` in it"),
+            (number, Some(word)) if for_symbols => format!("{number} other files have `{word}` in them"),
             (1, Some(word)) => format!("1 other file has the word `{word}`"),
             (number, Some(word)) => format!("{number} other files have the word `{word}`"),
         };
@@ -60,7 +61,7 @@ impl Session {
             (format!("it knows a part of the files, and {}", have(&unseen)), unseen)
         } else if reached.cut {
             ("it knows a part of the files, and the others could not all be searched".into(), BTreeSet::new())
-        } else if reached.for_symbols {
+        } else if for_symbols {
             return;
         } else if !silent.is_empty() && self.is_overlooked(ground, reached, &asked_too) {
             (format!("it overlooks some uses, and {}", have(&silent)), silent)
@@ -149,14 +150,14 @@ impl Session {
     }
 }
 
-fn others(files: &BTreeSet<PathBuf>) -> String {
+pub(super) fn others(files: &BTreeSet<PathBuf>) -> String {
     match files.len() {
         1 => "1 other file".to_owned(),
         number => format!("{number} other files"),
     }
 }
 
-fn shown(ground: &Ground, files: &BTreeSet<PathBuf>) -> String {
+pub(super) fn shown(ground: &Ground, files: &BTreeSet<PathBuf>) -> String {
     let mut shown: Vec<String> = files.iter().take(SHOWN).map(|path| ground.roots.display(path)).collect();
     if files.len() > SHOWN {
         shown.push("…".to_owned());

@@ -23,7 +23,7 @@ use crate::{
 
 use super::{
     ground::Ground,
-    query::{Proposal, Query, Question},
+    query::{Lack, Proposal, Query, Question},
     session::Session,
     shortfall::Shortfall,
     sync::Focus,
@@ -42,6 +42,8 @@ pub(super) struct Computed {
     pub edit: Option<WorkspaceEdit>,
     /// Remarks of langport's own.
     pub notes: Vec<String>,
+    /// Why it may be a part of what there is to change.
+    pub lack: Option<Lack>,
     /// The server takes it for made.
     pub held: bool,
 }
@@ -62,8 +64,8 @@ impl Session {
     ) -> Result<Proposal, Shortfall> {
         for round in 1..=ROUNDS {
             let mark = self.newest_version();
-            let Computed { edit, notes, held } = self.compute(ground, question, &focus).await?;
-            let Some(edit) = edit else { return Ok(Proposal { notes, ..Proposal::default() }) };
+            let Computed { edit, notes, lack, held } = self.compute(ground, question, &focus).await?;
+            let Some(edit) = edit else { return Ok(Proposal { notes, lack, ..Proposal::default() }) };
             let targets = targets(ground, &edit);
             if targets.len() > TARGETS {
                 return Err(Shortfall::TooLarge(format!(
@@ -78,7 +80,7 @@ impl Session {
                 self.back_to_disk(ground, &edit)?;
             }
             if let Some(told) = told {
-                return Ok(Proposal { edit: Some(edit), told, notes });
+                return Ok(Proposal { edit: Some(edit), told, notes, lack });
             }
             if round == ROUNDS || question.left() < SLACK {
                 break;

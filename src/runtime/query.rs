@@ -304,6 +304,16 @@ pub struct Actions {
     pub list: Capped<CodeAction>,
     /// What the diagnostics were worth that it was asked with; nothing, where it has none at all.
     pub diagnosed: Option<Verdict>,
+    /// Why others may be missing.
+    pub lack: Option<Lack>,
+}
+
+/// What an answer lacks that is right as far as it goes.
+#[derive(Debug, Clone)]
+pub struct Lack {
+    pub verdict: Verdict,
+    pub reason: String,
+    pub remark: Option<String>,
 }
 
 /// A change to files as a server has computed it.
@@ -315,6 +325,8 @@ pub struct Proposal {
     pub told: HashMap<PathBuf, (Arc<Snapshot>, i32)>,
     /// Remarks of langport's own.
     pub notes: Vec<String>,
+    /// Why it may be a part of what there is to change.
+    pub lack: Option<Lack>,
 }
 
 /// An answer with what it is worth.

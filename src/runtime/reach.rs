@@ -51,8 +51,7 @@ pub(super) struct Reached<'a> {
     /// Words that were looked for; the first is the asked one. None where any file may hold a use.
     pub words: Vec<String>,
     pub any: bool,
-    /// A search of the project for symbols: the word is a part of their names.
-    pub for_symbols: bool,
+    pub aim: Aim,
     /// The list of the asked file's project.
     own: Option<PathBuf>,
     /// Files of no list that were opened.
@@ -66,6 +65,16 @@ pub(super) struct Reached<'a> {
     /// What is open stays open while this lives.
     pins: Vec<Pin<'a>>,
     _turn: tokio::sync::MutexGuard<'a, ()>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    Uses,
+    /// A search of the project for symbols: the word is a part of their names.
+    Symbols,
+    /// What declares names that are not known where they are used.
+    Names,
 }
 
 /// What is asked about.
@@ -103,17 +112,44 @@ impl Session {
         if is_trusted || reach.local.contains(&question.query.capability()) {
             return Ok(None);
         }
-        let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
-        self.caught_up_with_disk(ground, question).await;
+        let aim = if for_symbols { Aim::Symbols } else { Aim::Uses };
+        let mut reached = self.reached(ground, question, aim).await?;
         let Asked { words, nameless } = match &question.query {
             Query::Move { from, folder, .. } => Asked { words: modules(from, *folder), ..Asked::default() },
             Query::Symbols { query } => Asked { words: last_word(query).into_iter().collect(), ..Asked::default() },
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
-        let mut reached = Reached {
-            any: nameless || words.is_empty(),
-            for_symbols,
+        reached.any = nameless || words.is_empty();
+        if reach.knows == Knows::Project {
+            reached.words = words;
+        } else {
+            self.look_for(ground, question, &mut reached, words).await?;
+        }
+        Ok(Some(reached))
+    }
+
+    /// The same for names that are not known: what has them is opened, but nothing of other projects, which lend no name to
+    /// a file of none.
+    pub(super) async fn reach_names(
+        &self,
+        ground: &Ground,
+        question: &Question,
+        mut names: Vec<String>,
+    ) -> Result<Reached<'_>, Shortfall> {
+        let mut reached = self.reached(ground, question, Aim::Names).await?;
+        reached.cut = names.len() > WORDS;
+        names.truncate(WORDS);
+        self.look_for(ground, question, &mut reached, names).await?;
+        Ok(reached)
+    }
+
+    async fn reached(&self, ground: &Ground, question: &Question, aim: Aim) -> Result<Reached<'_>, Shortfall> {
+        let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
+        self.caught_up_with_disk(ground, question).await;
+        Ok(Reached {
             words: Vec::new(),
+            any: false,
+            aim,
             own: None,
             opened: BTreeSet::new(),
             others: BTreeMap::new(),
@@ -121,13 +157,7 @@ impl Session {
             cut: false,
             pins: Vec::new(),
             _turn: turn,
-        };
-        if reach.knows == Knows::Project {
-            reached.words = words;
-        } else {
-            self.look_for(ground, question, &mut reached, words).await?;
-        }
-        Ok(Some(reached))
+        })
     }
 
     /// The same for what an answer has found, where that again has uses that belong to the answer. False when nothing new
@@ -183,6 +213,10 @@ impl Session {
             fits
         };
         for (list, path) in others {
+            if reached.aim == Aim::Names {
+                reached.unseen.insert(path);
+                continue;
+            }
             // One file is enough: with it comes all that is on the list.
             if let Entry::Vacant(slot) = reached.others.entry(list) {
                 if take(&path) {
@@ -275,6 +309,11 @@ impl Session {
 }
 
 impl Reached<'_> {
+    /// The server was told of files for this, now or before.
+    pub(super) fn has_opened(&self) -> bool {
+        !self.pins.is_empty()
+    }
+
     /// Files of other projects were opened, or some of no list beside those of one.
     pub(super) fn is_across(&self) -> bool {
         !self.others.is_empty() || self.own.is_some() && !self.opened.is_empty()

@@ -155,7 +155,8 @@ fn list(ask: &Ask<'_>, file: &File, offers: Offers, token: Option<&str>) -> Resu
     if impossible > 0 {
         summary.push_str(&format!(" ({impossible} are impossible there; `only` tells why)"));
     }
-    let notes = missing(ask, &heard).map(|(name, shortfall)| note(&name, shortfall)).collect();
+    let mut notes: Vec<String> = missing(ask, &heard).map(|(name, shortfall)| note(&name, shortfall)).collect();
+    notes.extend(heard.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|reply| reply.remarks.clone()));
     let details = missing(ask, &heard).flat_map(|(name, shortfall)| last_words(ask, &name, shortfall)).collect();
     Ok(Outcome {
         verdict,
@@ -250,7 +251,7 @@ async fn plan_of(ask: &Ask<'_>, file: &File, kept: &Kept, token: Option<&str>) -
     match ask.plan(title, Change::of(proposal, edit, reply.encoding)).await? {
         Planned::Nothing => Err(nothing()),
         Planned::Plan(plan) => {
-            let notes = proposal.notes.clone();
+            let notes = [&proposal.notes[..], &reply.remarks[..]].concat();
             ask.keep(&[heard], *plan, notes, token)
         }
     }

@@ -81,11 +81,11 @@ impl<'a> From<Sought<'a>> for Sieve<'a> {
     }
 }
 
-/// The wanted files below `folder` that have what is sought, or lie in `within`. Blocks.
+/// The wanted files below `folder` that have what is sought, or are `sure` without being read. Blocks.
 pub fn files_with(
     folder: &Path,
     sought: Sought<'_>,
-    within: Option<&Path>,
+    sure: &(dyn Fn(&Path) -> bool + Sync),
     wanted: &(dyn Fn(&Path) -> bool + Sync),
     end: Instant,
 ) -> Found {
@@ -108,9 +108,8 @@ pub fn files_with(
             if !entry.file_type().is_some_and(|kind| kind.is_file()) || !wanted(entry.path()) {
                 return WalkState::Continue;
             }
-            let sure = within.is_some_and(|within| entry.path().starts_with(within));
             let has = match &sieve {
-                _ if sure => true,
+                _ if sure(entry.path()) => true,
                 Sieve::All => true,
                 sieve => match text(entry.path()) {
                     Some(text) if bytes.fetch_add(text.len() as u64, Ordering::Relaxed) > BYTES => return stop(),
@@ -177,6 +176,13 @@ pub fn word_at<'a>(line: &'a str, column: usize, others: &str) -> Option<&'a str
     Some(word).filter(|word| word.chars().any(is_xid_continue))
 }
 
+/// The name at a column, or the first one behind it and before `end`; what begins with a digit is none.
+pub fn name_from<'a>(line: &'a str, column: usize, end: usize, others: &str) -> Option<&'a str> {
+    let of_word = |c: char| is_xid_continue(c) || others.contains(c);
+    let at = line.chars().take(end).skip(column).position(of_word)?;
+    word_at(line, column + at, others).filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -216,6 +222,22 @@ mod tests {
         check("", 0, "", None);
     }
 
+    #[test]
+    fn the_name_that_a_problem_begins_with() {
+        let check = |line: &str, column, end, name: Option<&str>| {
+            assert_eq!(name_from(line, column, end, ""), name, "{line} {column}");
+        };
+        check("log(helperOne())", 4, 13, Some("helperOne"));
+        check("a = $store", 4, 10, Some("store"));
+        check("<größe />", 0, 9, Some("größe"));
+        // Right behind a word is not in it.
+        check("return 0 }", 9, 10, None);
+        check("return 0}", 8, 9, None);
+        check("return 0", 7, 8, None);
+        check("a b", 1, 2, None);
+        check("x", 9, 12, None);
+    }
+
     #[expect(clippy::disallowed_methods, reason = "files for the test")]
     #[test]
     fn what_is_ignored_is_not_looked_at() {
@@ -235,7 +257,8 @@ mod tests {
         let search = |word: Option<&str>, time| {
             let words = word.map(|word| [word.to_owned()]);
             let sought = words.as_ref().map_or(Sought::Anything, |words| Sought::Words(words));
-            let found = files_with(home.path(), sought, None, &wanted, Instant::now() + Duration::from_secs(time));
+            let found =
+                files_with(home.path(), sought, &|_| false, &wanted, Instant::now() + Duration::from_secs(time));
             let name = |path: &PathBuf| path.strip_prefix(home.path()).unwrap().display().to_string();
             (found.files.iter().map(name).collect::<Vec<_>>(), found.cut)
         };

@@ -72,6 +72,7 @@ mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod undeclared;
 mod unseen;
 mod watched;
 mod wire;
@@ -114,6 +115,7 @@ fn main() {
         grouped::trials(),
         freshness::trials(),
         eventless::trials(),
+        undeclared::trials(),
         unseen::trials(),
         watched::trials(),
         late::trials(),

@@ -1,7 +1,8 @@
 //! What the fake answers by itself: words of the texts it was told of, no language.
 //!
 //! `def NAME` and `class NAME` declare, every whole word is a reference, a line with `ERR` is an error (`WARN`, `INFO`,
-//! `HINT` likewise), and `NEEDS word` is one while no file says `PROVIDES word`.
+//! `HINT` likewise), and `NEEDS word` is one while no file says `PROVIDES word`. `WANTS word` is one at the word, of the
+//! code `U1`, while the same file does not say `import word`.
 
 use std::path::PathBuf;
 
@@ -322,6 +323,15 @@ impl Scene<'_> {
                 problem["data"] = json!({"fix": line.replace("ERR", "fine")});
             }
             found.push(problem);
+        }
+        for at in whole.match_indices("WANTS ").map(|(at, wants)| at + wants.len()) {
+            let Some((at, word)) = text::word_at(whole, at) else { continue };
+            if !whole.contains(&format!("import {word}")) {
+                found.push(json!({
+                    "range": self.range(whole, at, at + word.len()), "severity": 1, "source": "fake", "code": "U1",
+                    "message": format!("{word} is not known"), "data": {"wanted": word, "version": version},
+                }));
+            }
         }
         found
     }

@@ -1,5 +1,6 @@
 //! What the fake changes by itself: every whole word that is renamed, blanks at the ends of lines, and `ERR`, for which
-//! it offers a fix where it is told of the problem that it reported.
+//! it offers a fix where it is told of the problem that it reported; likewise for `WANTS` an import from each file that it
+//! knows to declare the word.
 
 use serde_json::{Value, json};
 
@@ -82,7 +83,21 @@ impl Scene<'_> {
             }
             action
         });
-        Value::Array(fixes.collect())
+        let wanted = |problem: &Value| problem["data"]["wanted"].as_str().map(str::to_owned);
+        Value::Array(fixes.chain(told.iter().filter_map(wanted).flat_map(|word| self.imports(uri, &word))).collect())
+    }
+
+    fn imports(&self, uri: &str, word: &str) -> Vec<Value> {
+        let declares = |whole: &str| whole.lines().any(|line| line.starts_with(&format!("def {word}(")));
+        let import = |from: &str| {
+            let name = from.rsplit('/').next().unwrap_or_default();
+            let start = json!({"line": 0, "character": 0});
+            let edit =
+                json!({"range": {"start": start, "end": start}, "newText": format!("from {name} import {word}\n")});
+            json!({"title": format!("import {word} from {name}"), "kind": "quickfix", "edit": {"changes": {uri: [edit]}}})
+        };
+        let all = self.mirror.all();
+        all.iter().filter(|(from, whole)| **from != uri && declares(whole)).map(|(from, _)| import(from)).collect()
     }
 
     /// The action with its edit.

@@ -30,6 +30,7 @@ mod shop_languages;
 mod surveys;
 mod sync;
 mod truth;
+mod undeclared;
 
 use std::collections::BTreeMap;
 
@@ -80,6 +81,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         truth::trials(),
         many::trials(),
         reach::trials(),
+        undeclared::trials(),
     ]
     .into_iter()
     .flatten()
