@@ -1,10 +1,6 @@
 //! Builds a running langport from flags and settings: registry, binding, workspace, pool, tools.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use globset::{Glob, GlobSetBuilder};
@@ -25,7 +21,7 @@ use crate::{
     tools::{ToolId, engine::Engine, service::Service},
     workspace::{
         disk::Disk,
-        roots::Roots,
+        roots::{self, Roots},
         watch::{Options, Watcher},
     },
 };
@@ -124,7 +120,7 @@ impl Flagged {
         let roots = Roots::new(&roots)?;
         let folders: Vec<PathBuf> = roots.all().iter().map(|root| root.path.clone()).collect();
         let ground = ground(roots, &settings);
-        let changes = changes(&dirs.state, ground.as_ref(), &settings)?;
+        let changes = changes(&dirs, ground.as_ref(), &settings)?;
         let around = Surroundings::of_process(dirs.clone(), folders);
         let pool = pool(ground, around.clone(), &settings);
         let limits = limits::of_tools(&settings, forbidden);
@@ -137,7 +133,7 @@ impl Flagged {
 }
 
 /// The changes of a workspace, within what the settings allow.
-fn changes(state: &Path, ground: &Ground, settings: &Settings) -> anyhow::Result<Changes> {
+fn changes(dirs: &Dirs, ground: &Ground, settings: &Settings) -> anyhow::Result<Changes> {
     let mut withheld = GlobSetBuilder::new();
     for pattern in &settings.withheld {
         withheld.add(Glob::new(pattern).context("withheld")?);
@@ -145,10 +141,11 @@ fn changes(state: &Path, ground: &Ground, settings: &Settings) -> anyhow::Result
     let policy = Policy {
         read_only: settings.permission == Permission::ReadOnly,
         withheld: withheld.build().context("withheld")?,
+        own: [&dirs.config, &dirs.state, &dirs.data, &dirs.managed].map(|folder| roots::canonical(folder)).into(),
         file_bytes: settings.document_bytes,
         ..Policy::default()
     };
-    Ok(Changes::new(state, &ground.roots, policy, edits::Limits::default()))
+    Ok(Changes::new(&dirs.state, &ground.roots, policy, edits::Limits::default()))
 }
 
 /// The ground of a workspace, being watched from now on.

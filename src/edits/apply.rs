@@ -44,6 +44,18 @@ pub(super) struct Made {
     pub(super) bytes: u64,
 }
 
+impl Made {
+    /// What taking it back does to each file.
+    pub(super) fn backwards(&self) -> impl Iterator<Item = (Kind, PathBuf, Option<PathBuf>)> {
+        self.files.iter().map(|(kind, path, from)| match (kind, from) {
+            (Kind::Created, _) => (Kind::Deleted, path.clone(), None),
+            (Kind::Deleted, _) => (Kind::Created, path.clone(), None),
+            (Kind::Renamed, Some(from)) => (Kind::Renamed, from.clone(), Some(path.clone())),
+            (kind, _) => (*kind, path.clone(), None),
+        })
+    }
+}
+
 /// The workspace, held against other writers.
 pub(super) struct Turn<'e> {
     pub(super) engine: &'e Engine,

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
 use super::{attributes, ignored};
-use crate::protocol::positions::Encoding;
+use crate::protocol::positions::{Encoding, is_unseen};
 use crate::protocol::types::{FileRef, WorkspaceEdit};
 use crate::sys::files;
 use crate::workspace::disk::{Disk, ReadError, Snapshot};
@@ -67,6 +67,27 @@ pub fn plan(
     plan.ignored = ignored::among(roots, plan.files().map(|(_, path, _)| path));
     plan.to_confirm = edit.to_confirm.clone();
     Ok(plan)
+}
+
+/// Emoji are joined and coloured by these, and scripts of Persia and India need the first two.
+const JOINS: [char; 3] = ['\u{200c}', '\u{200d}', '\u{fe0f}'];
+/// Bytes of a name, and of a path: no file system takes more, no call by path.
+const NAME: usize = 255;
+const PATH: usize = 4096;
+/// Folders within folders: each level is one of ours on the stack.
+const DEEPEST: usize = 256;
+
+/// Whether a path is one that can be worked on.
+pub(super) fn bounded(path: &Path) -> Result<(), Refusal> {
+    if path.as_os_str().len() > PATH || path.components().count() > DEEPEST {
+        let what = format!("its path has more than {PATH} bytes, or {DEEPEST} folders");
+        return Err(Refusal::too_large(what).at(path));
+    }
+    Ok(())
+}
+
+fn hidden(c: char) -> bool {
+    c.is_control() || (is_unseen(c) && !JOINS.contains(&c)) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 pub(super) struct Planner<'p> {
@@ -133,6 +154,7 @@ impl<'p> Planner<'p> {
             .through(path, &resolved),
             error => Refusal::invalid(error.to_string()).at(path),
         })?;
+        bounded(&place)?;
         self.allowed(&place)?;
         Ok(place)
     }
@@ -142,6 +164,21 @@ impl<'p> Planner<'p> {
             Some(why) => Err(Refusal::refused(path, format!("it is not to be changed: {why}"))),
             None => Ok(()),
         }
+    }
+
+    /// May something that is not there get this name? One with characters that nobody sees, or that end lines, would be
+    /// taken for another.
+    pub(super) fn nameable(&self, path: &Path) -> Result<(), Refusal> {
+        let new = path.ancestors().take_while(|part| part.symlink_metadata().is_err()).filter_map(Path::file_name);
+        for name in new {
+            if name.len() > NAME {
+                return Err(Refusal::invalid(format!("a new name has {} bytes, more than {NAME}", name.len())).at(path));
+            }
+            if let Some(c) = name.to_string_lossy().chars().find(|c| hidden(*c)) {
+                return Err(Refusal::invalid(format!("a new name holds the character {}", c.escape_unicode())).at(path));
+            }
+        }
+        Ok(())
     }
 
     /// The file that a link to be edited leads to.

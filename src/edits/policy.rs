@@ -1,7 +1,7 @@
 //! What may not be changed, wherever a server wants it: version control's own files, dependencies, and what the user
 //! withholds. What git merely ignores is not among it.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use globset::GlobSet;
 
@@ -25,6 +25,8 @@ pub struct Policy {
     pub read_only: bool,
     /// Paths relative to their root that are not changed, nor what lies in them.
     pub withheld: GlobSet,
+    /// Where langport keeps its own: whoever writes there decides what it runs, and what it undoes. Canonical.
+    pub own: Vec<PathBuf>,
     /// The largest file that is changed, before and after.
     pub file_bytes: u64,
     /// The most that a plan holds: old and new contents together.
@@ -35,13 +37,17 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { read_only: false, withheld: GlobSet::empty(), file_bytes: 5 << 20, plan_bytes: 64 << 20, files: 10_000 }
+        let (file_bytes, plan_bytes) = (5 << 20, 64 << 20);
+        Self { read_only: false, withheld: GlobSet::empty(), own: Vec::new(), file_bytes, plan_bytes, files: 10_000 }
     }
 }
 
 impl Policy {
     /// Why this path (canonical, inside a root) is withheld; `None` if it is not.
     pub(super) fn withholds(&self, roots: &Roots, path: &Path) -> Option<&'static str> {
+        if self.own.iter().any(|own| path.starts_with(own)) {
+            return Some("it is langport's own");
+        }
         let root = roots.all().iter().filter(|root| path.starts_with(&root.path));
         // All of the roots that hold it: what an outer one withholds, an inner one does not give.
         for root in root {
@@ -76,13 +82,16 @@ impl Policy {
         below.any(|below| self.withheld.is_match(below))
     }
 
-    /// May this folder be moved with all in it? A repository in it may not: what points to it would break.
+    /// May this folder be moved there with all in it? A repository in it may not: what points to it would break.
     ///
     /// # Errors
     /// When not, or when it is too large to tell.
-    pub(super) fn movable(&self, roots: &Roots, folder: &Path) -> Result<(), Refusal> {
-        let failed = |error: std::io::Error| Refusal::failed(folder, "list a folder", &error);
-        let mut left = vec![folder.to_owned()];
+    pub(super) fn movable(&self, roots: &Roots, top: &Path, to: &Path) -> Result<(), Refusal> {
+        let failed = |error: std::io::Error| Refusal::failed(top, "list a folder", &error);
+        if self.own.iter().any(|own| own.starts_with(top)) {
+            return Err(Refusal::refused(top, "it holds what is langport's own"));
+        }
+        let mut left = vec![top.to_owned()];
         let mut seen = 0;
         while let Some(folder) = left.pop() {
             for entry in folder.read_dir().map_err(failed)? {
@@ -101,6 +110,13 @@ impl Policy {
                     return Err(Refusal::refused(
                         &entry.path(),
                         "the configuration withholds it, and it would be moved along",
+                    ));
+                }
+                let there = entry.path().strip_prefix(top).map(|below| to.join(below)).unwrap_or_default();
+                if self.configured(roots, &there) {
+                    return Err(Refusal::refused(
+                        &there,
+                        "the configuration withholds it, and something would be moved there",
                     ));
                 }
                 if entry.file_type().map_err(failed)?.is_dir() {

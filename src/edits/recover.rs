@@ -64,7 +64,7 @@ impl Turn<'_> {
         let mut left = Vec::new();
         for step in steps[..made].iter().rev() {
             match commit::judge(&self.tree, step)? {
-                State::Before | State::Bare => {}
+                State::Before | State::Bare => left.extend(self.incomplete(step)?),
                 State::Other => left.push(step.path().to_owned()),
                 State::After => match commit::backward(&self.tree, step) {
                     Ok(()) => {}
@@ -209,7 +209,7 @@ impl Turn<'_> {
         let mut left = Vec::new();
         for step in &steps[from..] {
             match commit::judge(&self.tree, step)? {
-                State::After => {}
+                State::After => left.extend(self.incomplete(step)?),
                 State::Other | State::Bare => left.push(step.path().to_owned()),
                 State::Before => match commit::forward(&self.tree, step) {
                     Ok(()) => {}
@@ -223,6 +223,23 @@ impl Turn<'_> {
             }
         }
         Ok(left)
+    }
+
+    /// Whoever made a folder again may have been killed before it was as it had been: now it is, or it is named.
+    fn incomplete(&self, step: &Step) -> io::Result<Option<PathBuf>> {
+        let (Step::MakeFolder { path, attributes: Some(attributes) }
+        | Step::RemoveFolder { path, attributes: Some(attributes) }) = step
+        else {
+            return Ok(None);
+        };
+        let there = match self.tree.look(&path.0) {
+            Err(error) if foreign(&error) => None,
+            found => found?.filter(|found| found.what == What::Folder),
+        };
+        match there.map_or(Ok(()), |_| self.tree.complete_folder(&path.0, attributes)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Some(path.0.clone())),
+            done => done.map(|()| None),
+        }
     }
 
     /// Removes what lies beside and is langport's; says what is not.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::attributes;
 use super::effect::Content;
 use super::overlay::{File, Folder, Node};
-use super::planner::Planner;
+use super::planner::{Planner, bounded};
 use super::refusal::{Refusal, RefusalCode};
 use super::text::{self, TextError};
 use crate::protocol::positions::LineMap;
@@ -81,6 +81,7 @@ impl Planner<'_> {
 
     fn create(&mut self, file: &FileRef, overwrite: bool, ignore_if_exists: bool) -> Result<(), Refusal> {
         let path = self.place(file)?;
+        self.nameable(&path)?;
         let empty = || Content::Text { bom: false, text: "".into() };
         match self.overlay.find(&path)? {
             None => self
@@ -107,6 +108,7 @@ impl Planner<'_> {
         if from == to {
             return Ok(());
         }
+        self.nameable(&to)?;
         if to.starts_with(&from) {
             return Err(Refusal::invalid("the edit moves a folder into itself").at(&from));
         }
@@ -125,7 +127,7 @@ impl Planner<'_> {
                 if self.roots.all().iter().any(|root| root.path.starts_with(&*origin)) {
                     return Err(Refusal::refused(&from, "it holds a root of the workspace"));
                 }
-                self.policy.movable(self.roots, origin)?;
+                self.policy.movable(self.roots, origin, &to)?;
             }
             Some(_) => {}
         }
@@ -200,6 +202,7 @@ impl Planner<'_> {
         if self.gone.len() + self.gone_folders.len() > self.policy.files {
             return Err(Refusal::too_large(format!("it touches more than {} files", self.policy.files)));
         }
+        bounded(path)?;
         match node {
             None => Ok(()),
             Some(Node::Special) => Err(Refusal::refused(path, "it is not a regular file")),

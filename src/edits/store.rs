@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::apply::{Engine, Made};
+use super::diff::Kind;
 use super::plan::{Plan, PlanId};
 use super::planner::{self, Told};
 use super::policy::Policy;
@@ -43,7 +44,7 @@ impl Default for Limits {
     }
 }
 
-/// Bytes of all callers' plans, in multiples of what one may have.
+/// Bytes of all callers' plans, and of what takes them back, in multiples of what one may have.
 const CALLERS: u64 = 4;
 
 /// What an applied (or taken back) plan did.
@@ -206,14 +207,30 @@ impl Changes {
         state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
         state.made.extend(made.map(|made| Past { caller, id: id.clone(), made }));
         let mut dropped = Vec::new();
-        while state.made.len() > self.limits.undo
-            || state.made.iter().map(|past| past.made.bytes).sum::<u64>() > self.limits.bytes
-        {
-            dropped.push(state.made.remove(0));
+        // As with plans: nobody's changes push out another's, unless all together are too much.
+        loop {
+            let own = || state.made.iter().filter(|past| past.caller == caller);
+            let sum = |bytes: u64, past: &Past| bytes + past.made.bytes;
+            let oldest = if own().count() > self.limits.undo || own().fold(0, sum) > self.limits.bytes {
+                state.made.iter().position(|past| past.caller == caller)
+            } else {
+                (state.made.iter().fold(0, sum) > CALLERS * self.limits.bytes).then_some(0)
+            };
+            let Some(at) = oldest else { break };
+            dropped.push(state.made.remove(at));
         }
         drop(state);
         self.engine.forget(dropped.into_iter().map(|past| past.made).collect());
         Ok(applied)
+    }
+
+    /// What [`Changes::undo`] would do to each file, as [`Plan::files`] says it; nothing where there is nothing to take
+    /// back.
+    #[must_use]
+    pub fn taken_back_by(&self, caller: u64, id: &PlanId) -> Vec<(Kind, PathBuf, Option<PathBuf>)> {
+        let state = self.state();
+        let past = state.made.iter().find(|past| past.caller == caller && past.id == *id);
+        past.map(|past| past.made.backwards().collect()).unwrap_or_default()
     }
 
     /// Takes an applied plan back: the files get their very bytes again. Blocks.

@@ -336,15 +336,34 @@ impl Below {
         absent(self.holder(path).and_then(|(dir, name)| dir.remove_file_or_symlink(name))).map(drop)
     }
 
-    /// Makes a folder that was not there.
+    /// Makes a folder that was not there. One that cannot have its attributes is not left there.
     ///
     /// # Errors
-    /// As `mkdir`.
+    /// As `mkdir`, and when any of the attributes cannot be given.
     pub fn make_folder(&self, path: &Path, attributes: Option<&Attributes>) -> io::Result<()> {
         self.hook.ask("make folder")?;
         let (dir, name) = self.holder(path)?;
+        let Some(attributes) = attributes else { return dir.create_dir(name) };
+        // Until it has its own mode nobody else enters it; and it can be told from one that has it.
+        #[cfg(unix)]
+        dir.create_dir_with(name, cap_std::fs::DirBuilderExt::mode(&mut cap_std::fs::DirBuilder::new(), 0o700))?;
+        #[cfg(not(unix))]
         dir.create_dir(name)?;
-        attributes.map_or(Ok(()), |attributes| attributes.give(&readable(&dir.open_dir_nofollow(name)?)?))
+        self.give(path, attributes).inspect_err(|_| drop(self.remove_folder(path)))
+    }
+
+    /// Gives a folder the attributes that whoever was killed in [`Below::make_folder`] could not give.
+    ///
+    /// # Errors
+    /// When any of them cannot be given.
+    pub fn complete_folder(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
+        let now = self.attributes(path)?;
+        if now.mode & 0o777 == 0o700 && now != *attributes { self.give(path, attributes) } else { Ok(()) }
+    }
+
+    fn give(&self, folder: &Path, attributes: &Attributes) -> io::Result<()> {
+        self.hook.ask("attributes")?;
+        attributes.give(&readable(&self.folder(folder)?)?)
     }
 
     /// Removes an empty folder.

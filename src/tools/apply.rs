@@ -1,11 +1,14 @@
 //! `lsp/apply`: makes a plan or takes one back, the only tool that writes; then tells the servers and says which problems
 //! are new and which are gone.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::{Map, Value};
 
-use crate::edits::{Applied, Kind, Plan, PlanId};
+use crate::edits::{Applied, Kind, PlanId};
 
 use super::{
     Consent,
@@ -19,8 +22,8 @@ use super::{
     plan::{defect, refused},
 };
 
-/// Files whose problems are compared.
-const FILES: usize = 16;
+/// Files whose problems are compared: with those beside them no more than may be open at once.
+const FILES: usize = 48;
 
 /// What is to be done.
 enum Wish {
@@ -86,21 +89,17 @@ pub(super) async fn run(
         return Err(failure(Code::Refused, "a person has to agree to this plan, and none has", next));
     }
     let failed = |refusal| refused(&engine.ground, &refusal);
-    let (title, plan) = match &wish {
+    let (title, files) = match &wish {
         Wish::Make(id) => {
             let plan = engine.changes.get(ask.caller.id, id).map_err(failed)?;
-            (plan.title.clone(), Some(plan))
+            let files = plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned)));
+            (plan.title.clone(), files.collect())
         }
-        Wish::TakeBack(id) => (format!("plan {id}"), None),
+        Wish::TakeBack(id) => (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id)),
     };
-    let mut before = match &plan {
-        Some(plan) => ask.look(&now_of(plan), ask.deadline - (ask.left() * 2 / 3)).await,
-        None => Look::default(),
-    };
-    if let Some(plan) = &plan {
-        before.absent =
-            plan.files().filter(|(kind, ..)| *kind == Kind::Created).map(|(_, path, _)| path.to_owned()).collect();
-    }
+    let mut before = ask.look(&now_of(&files), ask.deadline - (ask.left() * 2 / 3)).await;
+    let created = files.into_iter().filter(|(kind, ..)| *kind == Kind::Created);
+    before.absent = created.map(|(_, path, _)| path).collect();
     let applied = make(engine, ask.caller.id, &wish).await?;
     engine.pool.catch_up().await;
     for (from, to) in &applied.renamed {
@@ -127,9 +126,9 @@ async fn make(engine: &Engine, caller: u64, wish: &Wish) -> Result<Applied, Fail
     made.await.map_err(|_| defect())?.map_err(|refusal| refused(&engine.ground, &refusal))
 }
 
-/// The files of a plan, as they are before it is made.
-fn now_of(plan: &Plan) -> Vec<(PathBuf, PathBuf)> {
-    let there = plan.files().map(|(_, path, from)| (from.unwrap_or(path).to_owned(), path.to_owned()));
+/// The files of a change, as they are before it is made.
+fn now_of(files: &[(Kind, PathBuf, Option<PathBuf>)]) -> Vec<(PathBuf, PathBuf)> {
+    let there = files.iter().map(|(_, path, from)| (from.as_ref().unwrap_or(path).clone(), path.clone()));
     there.filter(|(now, _)| now.is_file()).take(FILES).collect()
 }
 
@@ -153,21 +152,28 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
             done.push(format!("{} {what}", count(number, "file", "files")));
         }
     }
-    let (verb, compared) = match wish {
-        Wish::Make(_) => ("made", Compared::of(before, after)),
-        Wish::TakeBack(_) => ("taken back", Compared::present(after)),
+    let verb = match wish {
+        Wish::Make(_) => "made",
+        Wish::TakeBack(_) => "taken back",
     };
-    let mut summary = format!("{title} {verb}: {}", done.join(", "));
-    summary.push_str(&format!("; {}", compared.summary(after.verdict(), before.is_known())));
-    if let Wish::Make(id) = wish
-        && *undo
-    {
-        summary.push_str(&format!("; undo {id}"));
-    }
+    let compared = Compared::of(before, after);
+    // The change is made, whatever is known of what it did: that is no failure.
+    let mut verdict = match after.verdict() {
+        verdict if verdict.is_failure() => Verdict::Unanswered,
+        verdict => verdict,
+    };
     let mut notes = after.notes.clone();
     let touched = changed.len() + created.len() + renamed.len();
     if touched > FILES {
         notes.push(format!("the problems of {} were not looked at", count(touched - FILES, "file", "files")));
+        verdict = verdict.max(Verdict::Partial);
+    }
+    let mut summary = format!("{title} {verb}: {}", done.join(", "));
+    summary.push_str(&format!("; {}", compared.summary(verdict, before.is_known())));
+    if let Wish::Make(id) = wish
+        && *undo
+    {
+        summary.push_str(&format!("; undo {id}"));
     }
     for earlier in recovered {
         let what = if earlier.finished { "finished" } else { "dropped" };
@@ -177,11 +183,6 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
             notes.push(format!("left alone, since somebody else has changed them: {}", left.join(", ")));
         }
     }
-    // The change is made, whatever is known of what it did: that is no failure.
-    let verdict = match after.verdict() {
-        verdict if verdict.is_failure() => Verdict::Unanswered,
-        verdict => verdict,
-    };
     let total = compared.items.len();
     Outcome {
         verdict,

@@ -182,13 +182,6 @@ impl Compared {
         Self { new, gone, present, ..compared }
     }
 
-    /// What is there, with nothing to compare it to.
-    pub(super) fn present(after: &Look) -> Self {
-        let items: Vec<Problem> = after.found.iter().map(|(_, problem)| problem.clone()).collect();
-        let present = items.len();
-        Self { items: items.into_iter().take(SHOWN).collect(), present, ..Self::default() }
-    }
-
     /// In words; that there is nothing new is said only where that is known.
     pub(super) fn summary(&self, verdict: Verdict, compared: bool) -> String {
         let mut parts = Vec::new();

@@ -182,7 +182,8 @@ pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
         RefusalCode::Expired => Code::Expired,
         RefusalCode::NotFound | RefusalCode::Nothing => Code::NotFound,
     };
-    let inside = refusal.path.as_ref().filter(|path| ground.roots.contains(path));
+    // A name that nothing has yet is the server's text.
+    let inside = refusal.path.as_ref().filter(|path| ground.roots.contains(path) && path.symlink_metadata().is_ok());
     let what = match inside {
         Some(path) => format!("{}: {}", ground.roots.display(path), refusal.what),
         None => refusal.what.clone(),
@@ -192,7 +193,7 @@ pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
         // A path that only the server knows is the server's text, and where a link leads the repository's.
         failure.details.extend(refusal.path.as_ref().map(|path| match &refusal.leads {
             Some(target) => format!("{} -> {}", ground.roots.display(path), target.display()),
-            None => path.display().to_string(),
+            None => ground.roots.display(path),
         }));
     }
     failure

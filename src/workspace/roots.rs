@@ -250,6 +250,13 @@ fn invalid(given: &str, why: &'static str) -> PathError {
     PathError::Invalid { given: given.chars().take(200).collect(), why }
 }
 
+/// The canonical path; of what does not exist, that of its nearest existing parent and the rest. As it is given where
+/// that cannot be found.
+#[must_use]
+pub fn canonical(path: &Path) -> PathBuf {
+    settle(path).map_or_else(|_| path.to_owned(), |(path, _)| path)
+}
+
 /// The canonical path and whether it exists. Of what does not exist, the nearest existing parent is resolved, and
 /// the rest, with its `..` taken literally, follows. A dangling link counts as what it points to.
 fn settle(path: &Path) -> io::Result<(PathBuf, bool)> {

@@ -8,12 +8,15 @@ use std::{
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Child, Command},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use langport::{
-    edits::{Changes, Limits, Policy, Refusal, RefusalCode},
+    edits::{Changes, Limits, PlanId, Policy, Refusal, RefusalCode},
     protocol::{
         positions::{Encoding, Position, Range},
         types::{EditStep, FileRef, TextEdit, WorkspaceEdit},
@@ -27,6 +30,8 @@ use crate::support::Workspace;
 
 trials![
     killed_at_each_write_the_tree_is_old_or_new,
+    taking_back_killed_at_each_write_the_tree_is_old_or_new,
+    whoever_settles_it_is_killed_at_each_write_too,
     random_changes_killed_anywhere,
     writers_in_several_processes_do_not_interleave,
     a_thousand_files_cost_at_most_three_times_their_writing,
@@ -45,14 +50,28 @@ pub(crate) fn write(order: &Path) -> ! {
         0
     } else {
         let kill = usize::try_from(order["kill"].as_u64().unwrap()).unwrap();
-        let count = AtomicUsize::new(0);
+        // Writes are counted from here on.
+        let from = Arc::new(AtomicUsize::new(0));
+        let (count, start) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&from));
+        let counted = Arc::clone(&count);
         let hook = Hook::new(move |_| {
-            if count.fetch_add(1, Ordering::SeqCst) == kill {
+            if counted.fetch_add(1, Ordering::SeqCst) == start.load(Ordering::SeqCst).saturating_add(kill) {
                 rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
             }
             Ok(())
         });
-        match make(&root, &state, steps(&root, &order["steps"]), hook) {
+        let changes = changes(&root, &state, hook);
+        let done = match order["does"].as_str() {
+            Some("recover") => changes.recover().map(drop),
+            Some("undo") => {
+                from.store(usize::MAX, Ordering::SeqCst);
+                let id = made_by(&changes, steps(&root, &order["steps"])).unwrap();
+                from.store(count.load(Ordering::SeqCst), Ordering::SeqCst);
+                changes.undo(1, &id).map(drop)
+            }
+            _ => made_by(&changes, steps(&root, &order["steps"])).map(drop),
+        };
+        match done {
             Ok(()) => 0,
             Err(refusal) => panic!("{refusal}"),
         }
@@ -66,12 +85,15 @@ fn changes(root: &Path, state: &Path, hook: Hook) -> Changes {
 }
 
 fn make(root: &Path, state: &Path, steps: Vec<EditStep>, hook: Hook) -> Result<(), Refusal> {
-    let changes = changes(root, state, hook);
+    made_by(&changes(root, state, hook), steps).map(drop)
+}
+
+fn made_by(changes: &Changes, steps: Vec<EditStep>) -> Result<PlanId, Refusal> {
     let edit = WorkspaceEdit { steps, to_confirm: Vec::new() };
     let disk = Disk::new(5 << 20, 64 << 20);
     let plan = changes.plan(&disk, &edit, Encoding::Utf8, "change".into(), &|_| None)?;
     let id = changes.keep(1, plan)?;
-    changes.apply(1, &id).map(drop)
+    changes.apply(1, &id).map(|_| id)
 }
 
 /// Steps as orders have them: `[verb, path, path or text]`.
@@ -145,18 +167,26 @@ fn tree(root: &Path) -> BTreeMap<String, String> {
 
 const FILES: &str = "//- a.rs\nmod a;\n//- b.rs\nmod b;\n//- dir/c.rs\nfn c() {}\n//- dir/in/d.rs\nd\n//- old/e.rs\ne\n//- old/f/g.rs\ng\n";
 
+/// Whether a writer with these orders is killed before it is done.
+fn is_killed(workspace: &Workspace, order: &Value) -> bool {
+    let status = spawn(workspace, order).wait().unwrap();
+    assert!(status.success() || status.signal() == Some(9), "{order}: {status}");
+    !status.success()
+}
+
+/// The tree after the next start.
+fn settled(workspace: &Workspace, when: &str) -> BTreeMap<String, String> {
+    let recovered = changes(workspace.root(), &workspace.home().join("state"), Hook::default()).recover().unwrap();
+    assert!(recovered.iter().all(|one| one.left.is_empty()), "{when}: {recovered:?}");
+    tree(workspace.root())
+}
+
 /// What became of a writer that is killed at its `kill`th write, and of the tree after the next start. `None` where it was
 /// done before.
 fn killed(steps: &Value, kill: usize) -> Option<BTreeMap<String, String>> {
     let workspace = Workspace::new(FILES);
-    let status = spawn(&workspace, &json!({ "steps": steps, "kill": kill })).wait().unwrap();
-    if status.success() {
-        return None;
-    }
-    assert_eq!(status.signal(), Some(9), "{status}");
-    let recovered = changes(workspace.root(), &workspace.home().join("state"), Hook::default()).recover().unwrap();
-    assert!(recovered.iter().all(|one| one.left.is_empty()), "write {kill}: {recovered:?}");
-    Some(tree(workspace.root()))
+    let killed = is_killed(&workspace, &json!({ "steps": steps, "kill": kill }));
+    killed.then(|| settled(&workspace, &format!("write {kill}")))
 }
 
 /// The tree before and after; `None` where the change is refused.
@@ -169,8 +199,9 @@ fn ends(orders: &Value) -> Option<[BTreeMap<String, String>; 2]> {
     Some([before, tree(workspace.root())])
 }
 
-fn killed_at_each_write_the_tree_is_old_or_new() {
-    let steps = json!([
+/// Something of everything.
+fn all_kinds() -> Value {
+    json!([
         ["insert", "a.rs", "// A\n"],
         ["rename", "b.rs", "new/b2.rs"],
         ["insert", "new/b2.rs", "pub "],
@@ -179,7 +210,11 @@ fn killed_at_each_write_the_tree_is_old_or_new() {
         ["create", "new/dir2/made/n.rs"],
         ["insert", "new/dir2/made/n.rs", "new\n"],
         ["delete", "old"],
-    ]);
+    ])
+}
+
+fn killed_at_each_write_the_tree_is_old_or_new() {
+    let steps = all_kinds();
     let [before, after] = ends(&steps).expect("it can be made");
     let mut seen = [0, 0];
     for kill in 0.. {
@@ -188,6 +223,41 @@ fn killed_at_each_write_the_tree_is_old_or_new() {
         seen[usize::from(now == after)] += 1;
     }
     assert!(seen[0] > 30 && seen[1] > 15, "{seen:?}");
+}
+
+fn taking_back_killed_at_each_write_the_tree_is_old_or_new() {
+    let steps = all_kinds();
+    let [before, after] = ends(&steps).expect("it can be made");
+    let mut seen = [0, 0];
+    for kill in 0.. {
+        let workspace = Workspace::new(FILES);
+        if !is_killed(&workspace, &json!({ "steps": steps, "kill": kill, "does": "undo" })) {
+            assert_eq!(tree(workspace.root()), before);
+            break;
+        }
+        let now = settled(&workspace, &format!("write {kill}"));
+        assert!(now == before || now == after, "write {kill}: {now:#?}");
+        seen[usize::from(now == before)] += 1;
+    }
+    assert!(seen[0] > 20 && seen[1] > 15, "{seen:?}");
+}
+
+fn whoever_settles_it_is_killed_at_each_write_too() {
+    let steps = all_kinds();
+    let [before, after] = ends(&steps).expect("it can be made");
+    let (mut seen, mut kills) = ([0, 0], 0);
+    for kill in (1..).step_by(6) {
+        let workspace = Workspace::new(FILES);
+        if !is_killed(&workspace, &json!({ "steps": steps, "kill": kill })) {
+            break;
+        }
+        // Each time it comes one write further, as far as those before it have left anything to do.
+        kills += (0..).take_while(|more| is_killed(&workspace, &json!({ "kill": more, "does": "recover" }))).count();
+        let now = settled(&workspace, &format!("write {kill}"));
+        assert!(now == before || now == after, "write {kill}: {now:#?}");
+        seen[usize::from(now == after)] += 1;
+    }
+    assert!(seen[0] > 3 && seen[1] > 2 && kills > 40, "{seen:?}, {kills}");
 }
 
 fn random_changes_killed_anywhere() {

@@ -40,6 +40,7 @@ mod freshness;
 mod grouped;
 mod hostile;
 mod hostile_edits;
+mod hostile_places;
 mod install;
 mod late;
 mod lifecycle;
@@ -48,6 +49,7 @@ mod marks;
 mod mcp;
 mod mistakes;
 mod moves;
+mod operations;
 mod output;
 mod planners;
 mod positions;
@@ -143,10 +145,12 @@ fn main() {
         renames::trials(),
         planners::trials(),
         moves::trials(),
+        operations::trials(),
         searches::trials(),
         several::trials(),
         consent::trials(),
         hostile_edits::trials(),
+        hostile_places::trials(),
         try_tour::trials(),
         hostile::trials(),
         hostile::crowd::trials(),

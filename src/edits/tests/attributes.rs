@@ -62,6 +62,42 @@ fn owner_and_extended_attributes_stay() {
     assert_eq!((get(&a).ok(), get(&b).ok()), (has.then(|| b"kept".to_vec()), has.then(|| b"kept".to_vec())));
 }
 
+/// A folder that gives what is made in it an access list gives it to no file that had none.
+#[test]
+fn no_access_list_comes_in() {
+    let world = World::on_disk(&[("d/a", "one\n"), ("d/gone", "x"), ("d/in/b", "two\n")]);
+    // Version 2: owner rwx, user 1 rwx, group r-x, mask rwx, others r-x.
+    let entry =
+        |tag: u16, may: u16, who: u32| [&tag.to_le_bytes()[..], &may.to_le_bytes(), &who.to_le_bytes()].concat();
+    let nobody = u32::MAX;
+    let entries = [(1, 7, nobody), (2, 7, 1), (4, 5, nobody), (16, 7, nobody), (32, 5, nobody)];
+    let list: Vec<u8> = 2u32
+        .to_le_bytes()
+        .into_iter()
+        .chain(entries.into_iter().flat_map(|(tag, may, who)| entry(tag, may, who)))
+        .collect();
+    let set = |path: &str| {
+        rustix::fs::setxattr(world.path(path), "system.posix_acl_default", &list, rustix::fs::XattrFlags::empty())
+    };
+    // Not every file system has them; where it has none, there are none to get.
+    let has = set("d").is_ok();
+    let listed =
+        |path: &str| rustix::fs::getxattr(world.path(path), "system.posix_acl_access", &mut [0u8; 256][..]).is_ok();
+    let before = world.tree();
+    let changes = world.changes();
+    let steps = vec![
+        world.texts("d/a", &[(0, 0, 0, 1, "O")]),
+        world.delete("d/gone"),
+        world.delete("d/in"),
+        world.create("d/new"),
+    ];
+    let (id, _) = world.make(&changes, steps).unwrap();
+    assert_eq!((listed("d/a"), listed("d/new")), (false, has), "a new file is like any other there");
+    changes.undo(CALLER, &id).unwrap();
+    assert_eq!(world.tree(), before);
+    assert!(["d/a", "d/gone", "d/in", "d/in/b"].iter().all(|path| !listed(path)));
+}
+
 #[test]
 fn files_with_several_names_are_not_replaced() {
     let world = World::on_disk(&[("a", "one\n")]);

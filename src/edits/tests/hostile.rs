@@ -143,6 +143,144 @@ fn what_is_withheld() {
     assert_eq!(world.plan(vec![step]).unwrap_err().code, RefusalCode::Refused);
 }
 
+/// Where langport keeps what it runs and what it undoes: whoever serves a home folder has it inside.
+#[test]
+fn what_is_langports_own() {
+    let mut world = World::new(&[
+        ("a", "one\n"),
+        (".config/langport/config.toml", ""),
+        (".config/other", ""),
+        (".config/langporter", "x\n"),
+        ("state/edits/0/1/steps.json", "{}"),
+    ]);
+    symlink(".config", world.path("conf")).unwrap();
+    world.policy.own = [".config/langport", "state", "data"].map(|own| world.path(own)).into();
+    let before = world.tree();
+    let refused = |steps| refusal(world.plan(steps), &world);
+    let own = "refused: it is not to be changed: it is langport's own";
+    for path in [".config/langport/config.toml", "conf/langport/config.toml"] {
+        assert_eq!(
+            refused(vec![world.texts(path, &[(0, 0, 0, 0, "x")])]),
+            format!("{own} (ws/.config/langport/config.toml)")
+        );
+    }
+    for path in ["state/edits/0/1/decided", ".config/langport/servers.d/evil.toml", "data/servers/x"] {
+        assert_eq!(refused(vec![world.create(path)]), format!("{own} (ws/{path})"));
+        assert_eq!(refused(vec![world.rename("a", path)]), format!("{own} (ws/{path})"));
+    }
+    assert_eq!(refused(vec![world.delete("state")]), format!("{own} (ws/state)"));
+    assert_eq!(refused(vec![world.delete(".config")]), format!("{own} (ws/.config/langport/config.toml)"));
+    assert_eq!(refused(vec![world.rename(".config", "c")]), "refused: it holds what is langport's own (ws/.config)");
+    assert!(
+        world
+            .plan(vec![world.texts(".config/langporter", &[(0, 0, 0, 0, "x")]), world.delete(".config/other")])
+            .is_ok()
+    );
+    assert_eq!(world.tree(), before);
+}
+
+/// Every name is refused with its reason or is made, and taken back.
+#[test]
+fn names_of_all_kinds() {
+    let long = "n".repeat(256);
+    let below = format!("new/{long}/x");
+    let deep = "d/".repeat(300) + "x";
+    let wide = format!("{}/", "w".repeat(200)).repeat(30) + "x";
+    for (name, why) in [
+        ("a\nb", "invalid: a new name holds the character \\u{a}"),
+        ("new\r/x", "invalid: a new name holds the character \\u{d}"),
+        ("\u{1b}[31mx", "invalid: a new name holds the character \\u{1b}"),
+        ("gpj.\u{202e}x", "invalid: a new name holds the character \\u{202e}"),
+        ("a\u{200b}", "invalid: a new name holds the character \\u{200b}"),
+        ("a\u{2028}b", "invalid: a new name holds the character \\u{2028}"),
+        (&long, "invalid: a new name has 256 bytes, more than 255"),
+        (&below, "invalid: a new name has 256 bytes, more than 255"),
+        (&deep, "too_large: its path has more than 4096 bytes, or 256 folders"),
+        (&wide, "too_large: its path has more than 4096 bytes, or 256 folders"),
+        ("a/b", "conflict: a file is in the place of a folder above it"),
+        ("a/", "conflict: the edit creates it, but it exists"),
+        (".git ", "refused: it is not to be changed: it belongs to version control"),
+        ("d/.GiT./x", "refused: it is not to be changed: it belongs to version control"),
+    ] {
+        let world = world();
+        let all = tree(world.top.path());
+        for steps in [vec![world.create(name)], vec![world.rename("d/b", name)]] {
+            let said = refusal(world.plan(steps), &world);
+            let said_of_rename = said.replace("renames another file to it", "creates it");
+            assert!(said_of_rename.starts_with(why), "{name:?}: {said}");
+        }
+        assert_eq!(tree(world.top.path()), all);
+    }
+    let widest = "w".repeat(255);
+    for name in [
+        "CON",
+        "nul.txt",
+        "a.",
+        "b ",
+        "-rf",
+        "~",
+        "*?",
+        "a\\b",
+        "C:x",
+        "...",
+        "👩\u{200d}🚀.py",
+        &widest,
+        ".langport-x-0",
+    ] {
+        let world = world();
+        let changes = world.changes();
+        let steps = vec![
+            world.create(name),
+            world.texts(name, &[(0, 0, 0, 0, "new")]),
+            world.rename("d/b", &format!("e/{name}")),
+        ];
+        let before = world.tree();
+        let (id, _) = world.make(&changes, steps).unwrap_or_else(|refusal| panic!("{name:?}: {refusal}"));
+        assert_eq!((world.read(name), world.read(&format!("e/{name}"))), ("new".into(), "two\n".into()), "{name:?}");
+        changes.undo(CALLER, &id).unwrap();
+        assert_eq!(world.tree(), before, "{name:?}");
+    }
+    // What has such a name already is changed, moved and deleted as anything else.
+    let world = World::new(&[("odd\nname", "one\n"), ("gone\u{202e}", "x")]);
+    let changes = world.changes();
+    let before = world.tree();
+    let steps = vec![
+        world.texts("odd\nname", &[(0, 0, 0, 1, "O")]),
+        world.rename("odd\nname", "even"),
+        world.delete("gone\u{202e}"),
+    ];
+    let (id, _) = world.make(&changes, steps).unwrap();
+    assert_eq!(world.read("even"), "One\n");
+    changes.undo(CALLER, &id).unwrap();
+    assert_eq!(world.tree(), before);
+}
+
+/// A tree that is deeper than anybody's: gone through level by level, each of them one on the stack.
+#[test]
+fn a_folder_too_deep_to_delete() {
+    let world = World::new(&[("a", "one\n")]);
+    files::create_dirs(&world.path(&"d/".repeat(1_000))).unwrap();
+    let refused = world.plan(vec![world.delete("d")]).unwrap_err();
+    assert_eq!(
+        (refused.code, &*refused.what),
+        (RefusalCode::TooLarge, "its path has more than 4096 bytes, or 256 folders")
+    );
+    // As it is it can be moved.
+    let changes = world.changes();
+    let (id, _) = world.make(&changes, vec![world.rename("d", "e")]).unwrap();
+    assert!(world.path(&("e/".to_owned() + &"d/".repeat(999))).is_dir());
+    changes.undo(CALLER, &id).unwrap();
+}
+
+#[test]
+fn nothing_is_moved_to_where_it_is_withheld() {
+    let mut world = World::new(&[("d/key.pem", "k"), ("a", "one\n")]);
+    world.policy.withheld = globset::GlobSetBuilder::new().add(globset::Glob::new("e/*.pem").unwrap()).build().unwrap();
+    let refused = refusal(world.plan(vec![world.rename("d", "e")]), &world);
+    assert_eq!(refused, "refused: the configuration withholds it, and something would be moved there (ws/e/key.pem)");
+    assert!(world.plan(vec![world.rename("d", "f")]).is_ok());
+}
+
 #[test]
 fn files_that_would_be_too_large() {
     let huge = "x".repeat(100 << 20);

@@ -7,5 +7,6 @@ mod hostile;
 mod others;
 mod plans;
 mod random;
+mod recovering;
 mod uniting;
 mod world;

@@ -29,8 +29,8 @@ impl Attributes {
         })
     }
 
-    /// Gives them to a file of ours. Owner before mode, since giving away takes set-user-id bits; mode before access
-    /// lists, which say it more finely.
+    /// Gives them to a file or folder of ours, and takes what it has beyond them. Owner first, since giving away takes
+    /// set-user-id bits; the mode last: it says that all of them are given.
     pub(super) fn give(&self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let now = file.metadata()?;
@@ -39,20 +39,25 @@ impl Attributes {
             rustix::fs::fchown(file, Some(owner), Some(group))
                 .map_err(|error| named("owner and group", &error.into()))?;
         }
-        file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", &error))?;
-        if self.extended.is_empty() {
-            return Ok(());
-        }
         let there = extended(file)?;
-        for (name, value) in &self.extended {
+        let failed = |name: &[u8], error: rustix::io::Errno| {
+            named(&format!("attribute {}", String::from_utf8_lossy(name)), &error.into())
+        };
+        // Access lists come from the folder above, if it has one for what is made in it.
+        for (name, _) in there.iter().filter(|(name, _)| !self.extended.iter().any(|(own, _)| own == name)) {
             // Security modules label new files themselves, and let nobody else.
-            if there.iter().any(|pair| (&pair.0, &pair.1) == (name, value)) {
-                continue;
+            if !name.starts_with(b"security.") {
+                rustix::fs::fremovexattr(file, &**name).map_err(|error| failed(name, error))?;
             }
-            let set = rustix::fs::fsetxattr(file, &**name, value, rustix::fs::XattrFlags::empty());
-            set.map_err(|error| named(&format!("attribute {}", String::from_utf8_lossy(name)), &error.into()))?;
         }
-        Ok(())
+        for (name, value) in &self.extended {
+            if !there.iter().any(|pair| (&pair.0, &pair.1) == (name, value)) {
+                let set = rustix::fs::fsetxattr(file, &**name, value, rustix::fs::XattrFlags::empty());
+                set.map_err(|error| failed(name, error))?;
+            }
+        }
+        // After access lists: both say what the group may do, and agree where they were read.
+        file.set_permissions(std::fs::Permissions::from_mode(self.mode)).map_err(|error| named("mode", &error))
     }
 }
 

@@ -186,12 +186,19 @@ impl Engine {
             }
         } else if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && self.watches(path) {
             self.gone(path);
+            // The same with folders.
+            if path.symlink_metadata().is_ok_and(|there| there.is_dir()) {
+                self.folder_event(path, ReadFlags::MOVED_TO);
+            }
         }
     }
 
     fn file_event(&mut self, watch: i32, folder: &Arc<Path>, name: &OsStr, flags: ReadFlags) {
         let Some(names) = self.folders.get_mut(&watch).map(|folder| &mut folder.names) else { return };
-        let kind = if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
+        // Of two files that change places in one step, as those do that langport puts in place, the new one is told of
+        // before the end of the old one.
+        let is_there = || folder.join(name).symlink_metadata().is_ok_and(|there| !there.is_dir());
+        let kind = if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && !is_there() {
             names.remove(name);
             Kind::Deleted
         } else if names.insert(name) {

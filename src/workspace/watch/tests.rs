@@ -349,6 +349,29 @@ async fn lost_events_are_made_good() {
     assert_eq!(f.watcher.barrier(LONG).await, Barrier::Seen);
 }
 
+/// Two that change places in one step are both told of as coming, then both as going: they are there all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changes_places_is_not_gone() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    for source in BOTH {
+        let mut f = Fixture::from(source, &[("a", "1"), ("b", "2"), ("d/x", "3"), ("e/y", "4")]).await;
+        let swap = |f: &Fixture, one: &str, other: &str| {
+            renameat_with(CWD, f.path(one), CWD, f.path(other), RenameFlags::EXCHANGE).unwrap();
+        };
+        swap(&f, "a", "b");
+        f.check(&expect!["~a ~b"]).await;
+        f.put("beside", "5");
+        swap(&f, "beside", "a");
+        files::remove(&f.path("beside")).unwrap();
+        f.check(&expect!["~a"]).await;
+        swap(&f, "d", "e");
+        assert_eq!(f.watcher.barrier(LONG).await, Barrier::Seen);
+        f.position = f.watcher.since(f.position).seq;
+        f.put("d/y", "6");
+        f.check(&expect!["~d/y"]).await;
+    }
+}
+
 /// Barriers under a constant stream of events come to an end, and many at once do, too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn barriers_end_under_a_stream_of_events() {

@@ -9,6 +9,7 @@ mod definitions;
 mod edits;
 mod flask;
 mod folders;
+mod given;
 mod inspector;
 mod installed;
 mod life;
@@ -75,6 +76,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         clients::trials(),
         changes::trials(),
         edits::trials(),
+        given::trials(),
         definitions::trials(),
         sandbox::trials(),
         folders::trials(),
