@@ -29,6 +29,7 @@ mod channels;
 mod clients;
 mod consent;
 mod crash;
+mod deaths;
 mod diagnostics;
 mod doctor;
 mod documents;
@@ -72,6 +73,7 @@ mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod twins;
 mod unseen;
 mod watched;
 mod wire;
@@ -123,6 +125,8 @@ fn main() {
         setting_up::trials(),
         lifecycle::trials(),
         lives::trials(),
+        deaths::trials(),
+        twins::trials(),
         reload::trials(),
         ending::trials(),
         roots::trials(),
