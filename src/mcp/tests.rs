@@ -101,6 +101,7 @@ fn hover() -> Outcome {
     Outcome {
         verdict: Verdict::Fresh,
         servers: vec![ServerVerdict {
+            id: "builtin/pyright".parse().unwrap(),
             server: crate::registry::DisplayName::new("pyright"),
             verdict: Verdict::Fresh,
             reason: None,

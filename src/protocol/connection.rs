@@ -134,7 +134,8 @@ impl Connection {
     }
 
     pub fn stats(&self) -> WireStats {
-        self.shared.stats.read(self.shared.outbox.pending(), self.shared.queue.bytes())
+        let outbox = &self.shared.outbox;
+        self.shared.stats.read(outbox.asked(), outbox.pending(), self.shared.queue.bytes())
     }
 
     /// Resolves when the host has handled every request and notification that arrived before the response with this

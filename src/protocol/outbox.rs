@@ -140,6 +140,11 @@ impl Outbox {
         ids.next().copied().filter(|_| ids.next().is_none())
     }
 
+    /// How many requests were made.
+    pub(super) fn asked(&self) -> u64 {
+        self.lock().last_id
+    }
+
     pub(super) fn pending(&self) -> usize {
         self.lock().waiting.len()
     }

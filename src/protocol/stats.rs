@@ -16,6 +16,8 @@ pub struct WireStats {
     pub received: u64,
     /// Messages written to the server.
     pub sent: u64,
+    /// Requests made of it.
+    pub requests: u64,
     /// Messages from the server that were dropped because they had no usable shape or were too large.
     pub dropped: u64,
     /// Log and progress messages dropped because there were too many.
@@ -72,11 +74,12 @@ impl Stats {
         }
     }
 
-    pub(super) fn read(&self, pending: usize, queued_bytes: usize) -> WireStats {
+    pub(super) fn read(&self, requests: u64, pending: usize, queued_bytes: usize) -> WireStats {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         WireStats {
             received: self.received.load(Relaxed),
             sent: self.sent.load(Relaxed),
+            requests,
             dropped: self.dropped.load(Relaxed),
             throttled: self.throttled.load(Relaxed),
             late: self.late.load(Relaxed),

@@ -25,6 +25,9 @@ use crate::sys::{
     secrets, shims,
 };
 
+/// Characters of a command that a message has.
+const SHOWN: usize = 160;
+
 /// Programs that servers, and the scripts that start them, call by name. A folder of PATH in which one of these is a link
 /// into the workspace is as good as inside it.
 const CALLED: &[&str] = &[
@@ -146,6 +149,17 @@ impl fmt::Debug for Launch {
             .field("cwd", &self.cwd)
             .field("env", &names)
             .finish_non_exhaustive()
+    }
+}
+
+impl Launch {
+    /// The command as messages name it.
+    pub fn command(&self) -> String {
+        let whole = self.shown.join(" ");
+        match whole.char_indices().nth(SHOWN) {
+            Some((cut, _)) => format!("{}…", &whole[..cut]),
+            None => whole,
+        }
     }
 }
 

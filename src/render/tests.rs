@@ -14,7 +14,8 @@ mod changes;
 mod symbols;
 
 fn server(name: &str, verdict: Verdict, reason: Option<&str>) -> ServerVerdict {
-    ServerVerdict { server: crate::registry::DisplayName::new(name), verdict, reason: reason.map(str::to_owned) }
+    let id = "builtin/x".parse().unwrap();
+    ServerVerdict { id, server: crate::registry::DisplayName::new(name), verdict, reason: reason.map(str::to_owned) }
 }
 
 fn fresh(summary: &str, body: Body) -> Outcome {

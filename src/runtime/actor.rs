@@ -22,7 +22,7 @@ use super::{
     session::Session,
     shortfall::Shortfall,
     start::start,
-    state::{Entered, InstanceId, State},
+    state::{Entered, InstanceId, Past, State},
     stop::stop,
 };
 
@@ -77,8 +77,8 @@ impl Actor {
         events: Events,
         starts: Arc<AtomicU64>,
     ) -> (Self, watch::Receiver<Entered>) {
-        let entered =
-            Entered { state: State::Stopped, since: Instant::now(), cause: "not needed yet".into(), failed: None };
+        let (since, cause) = (Instant::now(), "not needed yet".into());
+        let entered = Entered { state: State::Stopped, since, cause, failed: None, past: None };
         let (state, seen) = watch::channel(entered);
         let breaker = Breaker::new(common.limits().budget);
         (Self { id, entry, root, common, events, state, starts, breaker, stamp: 0 }, seen)
@@ -132,11 +132,11 @@ impl Actor {
             }
             Command::Mute(number, reason, done) => {
                 if let Some(session) = self.running().filter(|session| session.number == number) {
-                    let stderr = session.last_words();
+                    let (command, stderr) = (session.launch.command(), session.last_words());
                     session.heard.mute();
                     // It would not hear a polite word either.
                     stop(&session, Duration::ZERO).await;
-                    self.failed(Shortfall::Died { reason, stderr }, session.started.elapsed());
+                    self.failed(Shortfall::Died { command, reason, stderr }, session.started.elapsed());
                 }
                 (Goes::On, done)
             }
@@ -188,6 +188,7 @@ impl Actor {
                         other => {
                             stopped = Some(other);
                             break Err(Shortfall::NotStarted {
+                                command: self.entry.def.command.clone(),
                                 reason: "it was stopped while it started".into(),
                                 stderr: Vec::new(),
                                 hint: None,
@@ -200,7 +201,8 @@ impl Actor {
         };
         let result = match (result, &stopped) {
             (Ok(session), _) => {
-                self.enter(State::Running(session.clone()), "it started");
+                let cause = format!("it started in {} ms", session.handshake.as_millis());
+                self.enter(State::Running(session.clone()), &cause);
                 Ok(session)
             }
             (Err(shortfall), Some(_)) => {
@@ -293,6 +295,8 @@ impl Actor {
         let loading = !matches!(session.heard.standing(), Standing::Ready);
         let longest = self.common.starter().shutdown;
         stop(&session, if loading { longest.min(LOADING) } else { longest }).await;
+        // What it said when it went.
+        self.state.send_modify(|entered| entered.past = Some(Past::of(&session)));
         self.breaker.refund();
         self.enter(State::Stopped, cause);
     }
@@ -304,14 +308,19 @@ impl Actor {
             debug_assert_eq!(from, phase, "from {} to {}", from.word(), phase.word());
             return;
         }
-        let word = phase.word();
-        tracing::info!(server = %self.entry.name, instance = %self.id, root = %self.root.display(), state = word, cause, "server state");
+        let (word, before) = (phase.word(), from.word());
+        let said = match &state {
+            State::Failed(shortfall) | State::Broken(shortfall) => shortfall.lines().join(" | "),
+            _ => String::new(),
+        };
+        tracing::info!(server = %self.entry.name, instance = %self.id, root = %self.root.display(), from = before, state = word, cause, said, "server state");
         let now = Instant::now();
         let failed = match &state {
             State::Failed(shortfall) | State::Broken(shortfall) => Some((shortfall.clone(), now)),
             _ => self.state.borrow().failed.clone(),
         };
-        self.state.send_replace(Entered { state, since: now, cause: cause.into(), failed });
+        let past = self.running().map(|session| Past::of(&session)).or_else(|| self.state.borrow().past.clone());
+        self.state.send_replace(Entered { state, since: now, cause: cause.into(), failed, past });
         let (name, root) = (self.entry.name.clone(), self.root.clone());
         self.events.tell(Event::State { instance: self.id, name, root, phase, cause: cause.into() });
     }

@@ -27,7 +27,7 @@ pub enum Event {
 pub struct Events(broadcast::Sender<Event>, Arc<Mutex<Learned>>);
 
 /// What servers have registered beyond what their definitions list: it stays known when they have gone.
-type Learned = BTreeSet<(String, Capability)>;
+type Learned = BTreeSet<(ScopedName, Capability)>;
 
 impl Events {
     /// A channel in which a slow subscriber may be `behind` events late before it loses some, and is told so.
@@ -38,14 +38,14 @@ impl Events {
     /// Tells whoever listens.
     pub fn tell(&self, event: Event) {
         if let Event::Learned { name, capability } = &event {
-            self.learned().insert((name.to_string(), *capability));
+            self.learned().insert((name.clone(), *capability));
         }
         let _ = self.0.send(event);
     }
 
     /// Whether a server of the definition of this name has registered this, although it is not listed.
     pub fn has_learned(&self, name: &ScopedName, capability: Capability) -> bool {
-        self.learned().contains(&(name.to_string(), capability))
+        self.learned().contains(&(name.clone(), capability))
     }
 
     fn learned(&self) -> MutexGuard<'_, Learned> {

@@ -31,7 +31,7 @@ use super::{
 };
 pub use super::{
     breaker::Budget,
-    state::{InstanceId, Phase, State},
+    state::{InstanceId, Past, Phase, State},
 };
 
 /// A handle to the actor.

@@ -200,7 +200,7 @@ impl Session {
             (None, Some(reason)) => reason.to_string(),
             (None, None) => "its connection closed".into(),
         };
-        Shortfall::Died { reason, stderr: self.last_words() }
+        Shortfall::Died { command: self.launch.command(), reason, stderr: self.last_words() }
     }
 
     /// The last lines of its stderr.

@@ -23,8 +23,10 @@ pub enum Shortfall {
     Untrusted(String),
     #[error("its definition cannot be used: {0}")]
     Definition(String),
-    #[error("it could not be started: {reason}")]
+    #[error("it could not be started: `{command}`: {reason}")]
     NotStarted {
+        /// What was run, as people may see it.
+        command: String,
         reason: String,
         stderr: Vec<String>,
         /// What a person may have to do first: the program can be there without what it starts.
@@ -63,8 +65,13 @@ pub enum Shortfall {
     Server { code: i64, message: String },
     #[error("its answer has the wrong shape: {0}")]
     Shape(String),
-    #[error("it died: {reason}")]
-    Died { reason: String, stderr: Vec<String> },
+    #[error("it died: `{command}`: {reason}")]
+    Died {
+        /// As with `NotStarted`.
+        command: String,
+        reason: String,
+        stderr: Vec<String>,
+    },
     #[error("too many requests wait for it")]
     Busy,
     #[error("{0}")]

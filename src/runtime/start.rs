@@ -101,23 +101,17 @@ pub(super) async fn start(
     let work = work_rule(entry)?;
     let restarts = globs("watch.restart", &entry.def.watch.restart)?;
     let stderr = Arc::new(StderrRing::default());
-    let hint = || entry.def.install.hint.clone();
+    let failed = |reason: String, left: bool| Shortfall::NotStarted {
+        command: launch.command(),
+        reason,
+        stderr: stderr.last(STDERR_LINES),
+        hint: entry.def.install.hint.clone(),
+        left,
+    };
     let opening = open(&starter.opener, &launch, &stderr, starts, began + starter.start_timeout);
     let (streams, process) = match timeout(starter.start_timeout, opening).await {
-        Ok(opened) => opened.map_err(|reason| Shortfall::NotStarted {
-            reason,
-            stderr: stderr.last(STDERR_LINES),
-            hint: hint(),
-            left: false,
-        })?,
-        Err(_) => {
-            return Err(Shortfall::NotStarted {
-                reason: slow(starter),
-                stderr: stderr.last(STDERR_LINES),
-                hint: hint(),
-                left: false,
-            });
-        }
+        Ok(opened) => opened.map_err(|reason| failed(reason, false))?,
+        Err(_) => return Err(failed(slow(starter), false)),
     };
     let folder = named(root);
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
@@ -146,7 +140,7 @@ pub(super) async fn start(
                 process.kill();
                 stderr.settled(LAST_WORDS).await;
             }
-            return Err(Shortfall::NotStarted { reason, stderr: stderr.last(STDERR_LINES), hint: hint(), left });
+            return Err(failed(reason, left));
         }
     };
     let encoding = {
@@ -155,12 +149,7 @@ pub(super) async fn start(
         record.readiness.restart_clock(Instant::now());
         record.effective.encoding()
     };
-    let died = |_| Shortfall::NotStarted {
-        reason: "it closed its connection during the handshake".into(),
-        stderr: stderr.last(STDERR_LINES),
-        hint: hint(),
-        left: false,
-    };
+    let died = |_| failed("it closed its connection during the handshake".into(), false);
     wire.notify("initialized", &json!({})).map_err(died)?;
     if !launch.settings.is_empty() {
         wire.notify("workspace/didChangeConfiguration", &json!({"settings": launch.settings.tree()})).map_err(died)?;
@@ -298,8 +287,7 @@ async fn open(
         env: process::allowed_env(&launch.pass_env, &launch.env),
         bounds: launch.bounds,
     };
-    let mut running =
-        process::spawn(spawn).await.map_err(|error| format!("`{}`: {error}", launch.program.display()))?;
+    let mut running = process::spawn(spawn).await.map_err(|error| error.to_string())?;
     starts.fetch_add(1, Ordering::Relaxed);
     if let Some(pipe) = running.take_stderr() {
         stderr.follow(pipe);
@@ -316,7 +304,7 @@ async fn open(
             Err(error) if Instant::now() >= deadline => return Err(format!("no connection to {socket}: {error}")),
             Err(_) => {
                 if let Some(exit) = running.exit() {
-                    return Err(exit.to_string());
+                    return Err(process::explain_exit(&launch.program, exit));
                 }
                 sleep(CONNECT).await;
             }
@@ -367,7 +355,10 @@ async fn handshake_failure(
                 Some(process) => process.ended(Duration::from_millis(500)).await,
                 None => None,
             };
-            exit.map_or_else(|| reason.to_string(), |exit| format!("`{}` ended with {exit}", launch.program.display()))
+            match exit {
+                Some(exit) => process::explain_exit(&launch.program, exit),
+                None => reason.to_string(),
+            }
         }
         other => format!("it refused initialize: {other}"),
     }

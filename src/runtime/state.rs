@@ -4,7 +4,8 @@ use std::{fmt, sync::Arc};
 
 use tokio::time::Instant;
 
-use super::{session::Session, shortfall::Shortfall};
+use super::{query::Shortfall, session::Session};
+use crate::protocol::ServerInfo;
 
 /// The number of an instance, for as long as langport runs: never given twice, and no name of anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,6 +110,25 @@ pub struct Entered {
     pub cause: String,
     /// What went wrong last, and when; a new chance does not wipe it out.
     pub failed: Option<(Shortfall, Instant)>,
+    /// What is left of the last session.
+    pub past: Option<Past>,
+}
+
+/// What is left of a session that has ended.
+#[derive(Debug, Clone)]
+pub struct Past {
+    /// The name and version that the server gave itself: untrusted.
+    pub server: Option<ServerInfo>,
+    pub pid: Option<u32>,
+    /// The last of its stderr: untrusted.
+    pub stderr: Vec<String>,
+}
+
+impl Past {
+    pub(super) fn of(session: &Session) -> Self {
+        let server = session.heard.record().effective.server_info();
+        Self { server, pid: session.pid(), stderr: session.last_words() }
+    }
 }
 
 #[cfg(test)]

@@ -162,12 +162,16 @@ impl Pool {
         timeout(longest, asked).await.unwrap_or(Err(Shortfall::Unanswered { after: longest }))
     }
 
-    /// For each running server its definition's name, its root and the files that it knows something of.
+    /// For each running server its definition, each folder that it serves and the files that it knows something of.
     pub fn known_files(&self) -> Vec<(Arc<Entry>, PathBuf, BTreeSet<PathBuf>)> {
-        let running = self.all().into_iter().filter_map(|instance| match instance.state() {
-            State::Running(session) => Some((instance.entry.clone(), instance.root.clone(), session.known_files())),
-            _ => None,
-        });
-        running.collect()
+        let mut all = Vec::new();
+        for instance in self.all() {
+            let State::Running(session) = instance.state() else { continue };
+            let files = session.known_files();
+            // Files of one folder may depend on those of another one that the same process serves.
+            let folders = session.folders();
+            all.extend(folders.iter().map(|folder| (instance.entry.clone(), folder.clone(), files.clone())));
+        }
+        all
     }
 }

@@ -18,15 +18,21 @@ pub enum LookupError {
     #[error("{path} is a shim: {why}", path = path.display())]
     Hollow { path: PathBuf, why: &'static str },
     /// A bare name that no folder has.
-    #[error("no program `{name}` in {}{}", list(searched), passed_over(refused, hollow))]
+    #[error("no program `{name}`{} in {}{}", endings(tried), list(searched), passed_over(refused, hollow))]
     NotFound {
         name: String,
+        /// The file names that were looked for, where they are others than the name.
+        tried: Vec<String>,
         searched: Vec<PathBuf>,
         /// Programs of that name that were passed over, because they lie inside a workspace.
         refused: Vec<PathBuf>,
         /// Programs of that name that have nothing behind them, with what they lack.
         hollow: Vec<(PathBuf, &'static str)>,
     },
+}
+
+fn endings(tried: &[String]) -> String {
+    if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) }
 }
 
 fn list(searched: &[PathBuf]) -> String {
@@ -64,14 +70,46 @@ pub fn find_whole(
     forbidden_roots: &[PathBuf],
     lacking: &dyn Fn(&Path) -> Option<&'static str>,
 ) -> Result<PathBuf, LookupError> {
+    find_as(name, path_dirs, forbidden_roots, lacking, pathext().as_deref())
+}
+
+/// `PATHEXT`, where the system knows programs by their endings.
+fn pathext() -> Option<String> {
+    cfg!(windows).then(|| env::var("PATHEXT").unwrap_or_default())
+}
+
+/// The endings where `PATHEXT` does not say any.
+const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
+
+/// The file names that a program may have. Where endings make the program, npm's extensionless script for a Unix shell,
+/// which lies beside its `.cmd`, is none; what has one of the endings is taken as it is. The standard library runs `.bat`
+/// and `.cmd` through `cmd /c`, and refuses arguments that cannot be quoted safely there.
+fn file_names(name: &str, pathext: Option<&str>) -> Vec<String> {
+    let Some(pathext) = pathext else { return vec![name.to_owned()] };
+    let pathext = if pathext.trim_matches([';', ' ']).is_empty() { ENDINGS } else { pathext };
+    let endings: Vec<&str> = pathext.split(';').map(str::trim).filter(|ending| ending.starts_with('.')).collect();
+    let lower = name.to_lowercase();
+    if endings.iter().any(|ending| lower.ends_with(&ending.to_lowercase())) {
+        return vec![name.to_owned()];
+    }
+    endings.iter().map(|ending| format!("{name}{}", ending.to_lowercase())).collect()
+}
+
+fn find_as(
+    name: &str,
+    path_dirs: &[PathBuf],
+    forbidden_roots: &[PathBuf],
+    lacking: &dyn Fn(&Path) -> Option<&'static str>,
+    pathext: Option<&str>,
+) -> Result<PathBuf, LookupError> {
     if let Some(rest) = name.strip_prefix("~/") {
         let Some(home) = env::home() else {
             return Err(LookupError::Unusable { path: name.into(), why: "cannot be found: HOME is not set" });
         };
-        return usable(home.join(rest), lacking);
+        return usable(home.join(rest), lacking, pathext);
     }
     if Path::new(name).is_absolute() {
-        return usable(PathBuf::from(name), lacking);
+        return usable(PathBuf::from(name), lacking, pathext);
     }
     // `..` and `.` would be folders, and `a/b` would depend on where langport happens to run.
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with("..") || name == "." {
@@ -79,31 +117,46 @@ pub fn find_whole(
     }
     let forbidden: Vec<PathBuf> = forbidden_roots.iter().map(|root| canonical(root)).collect();
     let inside = |path: &Path| forbidden.iter().any(|root| canonical(path).starts_with(root));
+    let names = file_names(name, pathext);
     let (mut searched, mut refused, mut hollow) = (Vec::new(), Vec::new(), Vec::new());
     for dir in path_dirs.iter().filter(|dir| dir.is_absolute()) {
         if searched.contains(dir) {
             continue;
         }
-        let candidate = dir.join(name);
-        if check(&candidate).is_ok() {
-            if inside(dir) || inside(&candidate) {
-                refused.push(candidate);
-            } else if let Some(what) = lacking(&candidate) {
-                hollow.push((candidate, what));
-            } else {
-                return Ok(candidate);
+        for candidate in names.iter().map(|name| dir.join(name)) {
+            match check(&candidate) {
+                Ok(()) if inside(dir) || inside(&candidate) => refused.push(candidate),
+                Ok(()) => match lacking(&candidate) {
+                    Some(what) => hollow.push((candidate, what)),
+                    None => return Ok(candidate),
+                },
+                // It is what was meant: a shell would say so, too.
+                Err(NOT_EXECUTABLE) if !inside(dir) => hollow.push((candidate, "it is not executable")),
+                Err(_) => {}
             }
         }
         searched.push(dir.clone());
     }
-    Err(LookupError::NotFound { name: name.to_owned(), searched, refused, hollow })
+    let tried = if names == [name] { Vec::new() } else { names };
+    Err(LookupError::NotFound { name: name.to_owned(), tried, searched, refused, hollow })
 }
 
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn usable(path: PathBuf, lacking: &dyn Fn(&Path) -> Option<&'static str>) -> Result<PathBuf, LookupError> {
+fn usable(
+    path: PathBuf,
+    lacking: &dyn Fn(&Path) -> Option<&'static str>,
+    pathext: Option<&str>,
+) -> Result<PathBuf, LookupError> {
+    let path = match path.to_str().map(|text| file_names(text, pathext)) {
+        Some(names) if names.len() > 1 => match names.iter().map(PathBuf::from).find(|path| check(path).is_ok()) {
+            Some(found) => found,
+            None => return Err(LookupError::Unusable { path, why: "has none of the endings that programs have" }),
+        },
+        _ => path,
+    };
     match check(&path) {
         Err(why) => Err(LookupError::Unusable { path, why }),
         Ok(()) => match lacking(&path) {
@@ -112,6 +165,8 @@ fn usable(path: PathBuf, lacking: &dyn Fn(&Path) -> Option<&'static str>) -> Res
         },
     }
 }
+
+const NOT_EXECUTABLE: &str = "is not executable";
 
 fn check(path: &Path) -> Result<(), &'static str> {
     let metadata = path.metadata().map_err(|error| match error.kind() {
@@ -123,7 +178,7 @@ fn check(path: &Path) -> Result<(), &'static str> {
     }
     #[cfg(unix)]
     if rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_err() {
-        return Err("is not executable");
+        return Err(NOT_EXECUTABLE);
     }
     Ok(())
 }
@@ -196,6 +251,52 @@ mod tests {
             &["bin"],
             &expect!["`./evil` is a relative path: give a bare name, an absolute path or one that begins with `~/`"],
         );
+    }
+
+    #[test]
+    fn lif_10_what_is_there_and_cannot_be_run_is_named() {
+        let f = Fixture::new(&["one/tool", "two/tool"]);
+        std::fs::set_permissions(f.base.join("one/tool"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        f.check("tool", &["one", "two"], &expect!["BASE/two/tool"]);
+        f.check(
+            "tool",
+            &["one"],
+            &expect!["no program `tool` in BASE/one (passed over, because it is not executable: BASE/one/tool)"],
+        );
+    }
+
+    /// As on Windows; the files are marked as programs, since they are looked for on this system.
+    #[test]
+    fn lif_10_programs_have_endings() {
+        let f = Fixture::new(&[
+            "npm/srv",
+            "npm/srv.cmd",
+            "sh/srv",
+            "sh/srv.ps1",
+            "exe/srv.exe",
+            "exe/srv.cmd",
+            "v/srv-1.2.cmd",
+        ]);
+        let check = |name: &str, path: &[&str], pathext: &str, expected: &Expect| {
+            let dirs: Vec<PathBuf> = path.iter().map(|dir| f.base.join(dir)).collect();
+            let name = name.replace("BASE", f.base.to_str().unwrap());
+            let said = match find_as(&name, &dirs, &[], &|_| None, Some(pathext)) {
+                Ok(path) => path.display().to_string(),
+                Err(error) => error.to_string(),
+            };
+            expected.assert_eq(&said.replace(f.base.to_str().unwrap(), "BASE"));
+        };
+        let usual = ".COM;.EXE;.BAT;.CMD;.VBS";
+        check("srv", &["npm"], usual, &expect!["BASE/npm/srv.cmd"]);
+        check("srv", &["exe"], usual, &expect!["BASE/exe/srv.exe"]);
+        check("srv", &["exe"], ".CMD;.EXE", &expect!["BASE/exe/srv.cmd"]);
+        check("srv", &["sh", "npm"], usual, &expect!["BASE/npm/srv.cmd"]);
+        check("srv", &["sh"], "", &expect!["no program `srv` (tried srv.com, srv.exe, srv.bat, srv.cmd) in BASE/sh"]);
+        check("srv.CMD", &["npm"], usual, &expect!["no program `srv.CMD` in BASE/npm"]);
+        check("srv.cmd", &["npm"], usual, &expect!["BASE/npm/srv.cmd"]);
+        check("srv-1.2", &["v"], " ; ", &expect!["BASE/v/srv-1.2.cmd"]);
+        check("BASE/npm/srv", &[], usual, &expect!["BASE/npm/srv.cmd"]);
+        check("BASE/sh/srv", &[], usual, &expect!["BASE/sh/srv has none of the endings that programs have"]);
     }
 
     #[test]

@@ -11,10 +11,8 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::types::Severity,
-    runtime::{
-        query::{Answer, Query, Question},
-        shortfall::Shortfall,
-    },
+    registry::ScopedName,
+    runtime::query::{Answer, Query, Question},
 };
 
 use super::{
@@ -31,15 +29,15 @@ const DEPENDANTS: usize = 8;
 const SHOWN: usize = 20;
 
 /// What tells a problem from others, wherever in its file it stands: file, server, severity, code, source, message.
-type Key = (PathBuf, String, String, Option<String>, Option<String>, String);
+type Key = (PathBuf, ScopedName, String, Option<String>, Option<String>, String);
 
 /// The problems of several files at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     found: Vec<(Key, Problem)>,
-    verdicts: IndexMap<String, Vec<ServerVerdict>>,
+    verdicts: IndexMap<ScopedName, Vec<ServerVerdict>>,
     /// Files and servers whose answer is about the text that was there.
-    known: HashSet<(PathBuf, String)>,
+    known: HashSet<(PathBuf, ScopedName)>,
     /// Files that are not there.
     pub absent: HashSet<PathBuf>,
     pub notes: Vec<String>,
@@ -104,12 +102,12 @@ impl Ask<'_> {
             if matches!(one.result, Err(Shortfall::Unsupported(_))) {
                 continue;
             }
-            let name = self.engine.display(&one.entry).to_string();
+            let (id, name) = (&one.entry.name, self.engine.display(&one.entry));
             let part = self.part(one);
             if part.verdict.answered() {
-                look.known.insert((counted.to_owned(), name.clone()));
+                look.known.insert((counted.to_owned(), id.clone()));
             }
-            look.verdicts.entry(name.clone()).or_default().push(part);
+            look.verdicts.entry(id.clone()).or_default().push(part);
             look.notes.extend(one.result.as_ref().err().map(|shortfall| note(&name, shortfall)));
             let Ok(reply) = &one.result else { continue };
             let Answer::Problems(problems) = &reply.answer else { continue };
@@ -118,7 +116,7 @@ impl Ask<'_> {
                 let problem = problem(&mut reader, &file, item, &name);
                 let key = (
                     counted.to_owned(),
-                    name.clone(),
+                    id.clone(),
                     problem.severity.clone(),
                     problem.code.clone(),
                     problem.source.clone(),
@@ -222,10 +220,11 @@ mod tests {
                 text: None,
                 related: Vec::new(),
             };
-            let key = (PathBuf::from(file), "s".to_owned(), "error".to_owned(), None, None, (*message).to_owned());
+            let key =
+                (PathBuf::from(file), "s".parse().unwrap(), "error".to_owned(), None, None, (*message).to_owned());
             (key, problem)
         };
-        let known = known.iter().map(|file| (PathBuf::from(file), "s".to_owned())).collect();
+        let known = known.iter().map(|file| (PathBuf::from(file), "s".parse().unwrap())).collect();
         Look { found: problems.iter().map(one).collect(), known, ..Look::default() }
     }
 

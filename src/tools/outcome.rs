@@ -6,12 +6,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::registry::DisplayName;
+use crate::registry::{DisplayName, ScopedName};
 pub use crate::runtime::verdict::Verdict;
 
 /// One server's part in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerVerdict {
+    /// Whose it is: what is told apart and remembered goes by this, never by what it is called.
+    #[serde(skip)]
+    pub id: ScopedName,
     /// Display name: `pyright` for `builtin/pyright`, the scoped name where two would be alike.
     pub server: DisplayName,
     pub verdict: Verdict,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::{
     protocol::{positions::Encoding, types::SymbolHit},
-    registry::{Capability, DisplayName, Entry, Role},
+    registry::{Capability, Entry, Role},
     runtime::query::{Answer, Query, Question, Reply},
     workspace::roots::PathError,
 };
@@ -76,10 +76,9 @@ impl Ask<'_> {
             .collect();
         let taking_part = if able.is_empty() { heard.iter().collect() } else { able };
         search.servers = taking_part.iter().map(|one| self.part(one)).collect();
-        search.servers.extend(left_out.into_iter().map(|server| ServerVerdict {
-            server,
-            verdict: Verdict::Unanswered,
-            reason: Some(format!("not asked: one search asks {SERVERS} servers; give file_path")),
+        search.servers.extend(left_out.iter().map(|entry| {
+            let reason = format!("not asked: one search asks {SERVERS} servers; give file_path");
+            self.verdict_of(entry, Verdict::Unanswered, Some(reason))
         }));
         let verdict = Verdict::combine(search.servers.iter().map(|server| server.verdict));
         search.verdict = Some(verdict);
@@ -104,13 +103,13 @@ impl Ask<'_> {
         Ok(search)
     }
 
-    /// Each bound primary server that may search, with a root and a file of the project that it serves; and the names of
-    /// those that are too many.
-    async fn searchable(&self) -> (Vec<Target>, Vec<DisplayName>) {
+    /// Each bound primary server that may search, with a root and a file of the project that it serves; and those
+    /// that are too many.
+    async fn searchable(&self) -> (Vec<Target>, Vec<Arc<Entry>>) {
         let engine = self.engine;
         let samples = engine.present.samples(&engine.ground.roots, &engine.languages).await;
         let mut targets: Vec<Target> = Vec::new();
-        let mut left_out: Vec<DisplayName> = Vec::new();
+        let mut left_out: Vec<Arc<Entry>> = Vec::new();
         for sample in samples.iter() {
             for (entry, root) in engine.route(&sample.path, &sample.language, &sample.ceiling).answering {
                 let known = targets.iter().any(|(own, at, ..)| own.name == entry.name && *at == root);
@@ -120,12 +119,12 @@ impl Ask<'_> {
                 if targets.len() < SERVERS {
                     targets.push((entry, root, sample.path.clone(), sample.language.clone()));
                 } else {
-                    left_out.push(engine.display(&entry));
+                    left_out.push(entry);
                 }
             }
         }
-        left_out.sort_unstable();
-        left_out.dedup();
+        left_out.sort_by(|one, other| one.name.cmp(&other.name));
+        left_out.dedup_by(|one, other| one.name == other.name);
         (targets, left_out)
     }
 }

@@ -18,11 +18,16 @@ use super::{
 impl Ask<'_> {
     /// A server's part in an answer.
     pub(super) fn part(&self, heard: &Heard) -> ServerVerdict {
-        let server = self.engine.display(&heard.entry);
-        match &heard.result {
-            Ok(reply) => ServerVerdict { server, verdict: reply.verdict, reason: reply.reason.clone() },
-            Err(shortfall) => ServerVerdict { server, verdict: shortfall.verdict(), reason: Some(brief(shortfall)) },
-        }
+        let (verdict, reason) = match &heard.result {
+            Ok(reply) => (reply.verdict, reply.reason.clone()),
+            Err(shortfall) => (shortfall.verdict(), Some(brief(shortfall))),
+        };
+        self.verdict_of(&heard.entry, verdict, reason)
+    }
+
+    /// The same of one whose verdict is known.
+    pub(super) fn verdict_of(&self, entry: &Entry, verdict: Verdict, reason: Option<String>) -> ServerVerdict {
+        ServerVerdict { id: entry.name.clone(), server: self.engine.display(entry), verdict, reason }
     }
 
     /// What a server says of itself, with the paths as answers show them.
@@ -39,7 +44,7 @@ impl Ask<'_> {
         if !verdict.is_failure() {
             return Ok(Outcome {
                 verdict,
-                servers: vec![ServerVerdict { server: name, verdict, reason: None }],
+                servers: vec![self.verdict_of(&heard.entry, verdict, None)],
                 summary: format!("no answer: {shortfall}; ask again"),
                 notes: Vec::new(),
                 details: Vec::new(),

@@ -13,7 +13,7 @@ use crate::{
     protocol::WireStats,
     registry::{self, Capability, DisplayName, Entry, LaunchError, Role, Transport},
     runtime::{
-        instance::{Instance, State},
+        instance::{Instance, Past, State},
         probe,
         readiness::Standing,
         session::Session,
@@ -261,15 +261,24 @@ fn line(ask: &Ask<'_>, instance: &Instance) -> StatusLine {
     line.facts.push(fact("root", instance.root.display().to_string()));
     line.facts.push(fact("since", format!("{} ago", ago(entered.since.elapsed()))));
     match &entered.state {
-        State::Running(session) => running(session, &mut line),
+        State::Running(session) => {
+            line.facts.push(fact("because", entered.cause));
+            running(session, &mut line);
+        }
         // The reason says it better.
-        State::Failed(shortfall) | State::Broken(shortfall) => failed(ask, instance, shortfall, &mut line),
+        State::Failed(shortfall) | State::Broken(shortfall) => {
+            failed(ask, instance, shortfall, &mut line);
+            gone(ask, instance, entered.past.as_ref(), &mut line);
+        }
         State::Stopped | State::Starting { .. } | State::Stopping | State::Ended => {
             line.facts.push(fact("because", entered.cause));
+            gone(ask, instance, entered.past.as_ref(), &mut line);
+            line.output.extend(entered.past.into_iter().flat_map(|past| past.stderr));
         }
     }
     let (starts, callers) = (instance.starts(), instance.callers());
     line.facts.push(fact("starts", starts.to_string()));
+    line.facts.push(fact("restarts", starts.saturating_sub(1).to_string()));
     if callers > 0 {
         line.facts.push(fact("callers", callers.to_string()));
     }
@@ -302,7 +311,7 @@ fn running(session: &Session, line: &mut StatusLine) {
             facts.push(fact("memory", format!("{} MiB", bytes >> 20)));
         }
     }
-    let WireStats { sent, received, pending, dropped, junk, .. } = session.wire.stats();
+    let WireStats { sent, received, requests, pending, dropped, junk, .. } = session.wire.stats();
     facts.push(fact(
         "up",
         format!("{} s, started in {} ms", session.started.elapsed().as_secs(), session.handshake.as_millis()),
@@ -317,7 +326,8 @@ fn running(session: &Session, line: &mut StatusLine) {
         facts.push(fact("folders", names.join(", ")));
     }
     facts.push(fact("documents", session.open_documents().to_string()));
-    facts.push(fact("messages", format!("{sent} sent, {received} received, {pending} pending, {dropped} dropped")));
+    facts.push(fact("requests", format!("{requests} made, {pending} pending")));
+    facts.push(fact("messages", format!("{sent} sent, {received} received, {dropped} dropped")));
     let able = probe::capabilities(&session.heard.record().effective);
     facts.push(fact("can", able.into_iter().map(Capability::word).collect::<Vec<_>>().join(", ")));
     if let Standing::Loading { progress: Some(progress), .. } = session.heard.standing() {
@@ -325,6 +335,20 @@ fn running(session: &Session, line: &mut StatusLine) {
     }
     line.output.extend(junk.into_iter().map(|junk| format!("junk on its output: {junk}")));
     line.output.extend(session.stderr.last(STDERR));
+}
+
+/// What there is to say of one that has no process: what would be run, and what ran last.
+fn gone(ask: &Ask<'_>, instance: &Instance, past: Option<&Past>, line: &mut StatusLine) {
+    if let Ok(found) = registry::locate(&instance.entry, &ask.engine.around) {
+        line.facts.push(fact("program", found.program.display().to_string()));
+    }
+    let Some(past) = past else { return };
+    if let Some(server) = &past.server {
+        line.facts.push(fact("last server", server.shown()));
+    }
+    if let Some(pid) = past.pid {
+        line.facts.push(fact("last pid", pid.to_string()));
+    }
 }
 
 fn failed(ask: &Ask<'_>, instance: &Instance, shortfall: &Shortfall, line: &mut StatusLine) {

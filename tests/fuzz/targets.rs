@@ -192,6 +192,7 @@ fn outcome(prose: String, code: Vec<String>) -> Outcome {
     Outcome {
         verdict: Verdict::Fresh,
         servers: vec![ServerVerdict {
+            id: "builtin/pyright".parse().expect("a name"),
             server: langport::registry::DisplayName::new("pyright"),
             verdict: Verdict::Fresh,
             reason: None,

@@ -179,7 +179,8 @@ fn a_server_that_never_answers_keeps_nobody_long() {
     let (report, code) = json_of(&ws, &[]);
     assert_eq!(code, Some(1));
     let problem = server(&report, "local/mute")["problem"].clone();
-    assert_eq!(problem, json!("it could not be started: no answer to initialize within 1 s"));
+    let command = std::env::current_exe().unwrap().display().to_string();
+    assert_eq!(problem, json!(format!("it could not be started: `{command}`: no answer to initialize within 1 s")));
 }
 
 fn a_signal_ends_it_and_its_servers() {

@@ -29,6 +29,7 @@ mod channels;
 mod clients;
 mod consent;
 mod crash;
+mod deaths;
 mod diagnostics;
 mod doctor;
 mod documents;
@@ -74,6 +75,7 @@ mod support;
 mod sync;
 mod tools;
 mod try_tour;
+mod twins;
 mod undeclared;
 mod unseen;
 mod watched;
@@ -127,6 +129,8 @@ fn main() {
         setting_up::trials(),
         lifecycle::trials(),
         lives::trials(),
+        deaths::trials(),
+        twins::trials(),
         reload::trials(),
         ending::trials(),
         roots::trials(),

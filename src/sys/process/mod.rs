@@ -7,12 +7,11 @@ mod exec;
 #[cfg(target_os = "linux")]
 pub(super) mod orphans;
 mod scratch;
+mod script;
 
 use std::ffi::OsString;
 use std::io;
-#[cfg(target_os = "linux")]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -90,12 +89,12 @@ pub struct Running {
 /// Dropping the future ends whatever had been started.
 ///
 /// # Errors
-/// When the program cannot be executed: the error names it.
+/// When the program cannot be executed, with the reason.
 pub async fn spawn(mut spawn: Spawn) -> io::Result<Running> {
     let scratch = if spawn.bounds.scratch { scratch::create(&mut spawn.env, spawn.bounds.private_cache) } else { None };
     let named = |error: io::Error| explain(&spawn, &error);
     if !spawn.cwd.is_dir() {
-        let message = format!("cannot start {} in {}: no such folder", spawn.program.display(), spawn.cwd.display());
+        let message = format!("no such folder: {}", spawn.cwd.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     }
     let started = control::start(&spawn, scratch).await.map_err(named)?;
@@ -170,20 +169,31 @@ impl Drop for Running {
     }
 }
 
-/// Says which program failed and what that errno means for it.
+/// Says what that errno means for a program.
 fn explain(spawn: &Spawn, error: &io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         // The kernel gives the same number for a program and for the interpreter in its first line.
-        Some(libc::ENOENT) if spawn.program.exists() => {
-            "the interpreter that its first line names does not exist".into()
-        }
+        Some(libc::ENOENT) if spawn.program.exists() => script::fault(&spawn.program)
+            .unwrap_or_else(|| "the interpreter that its first line names does not exist".into()),
         Some(libc::ENOENT) => "no such file".into(),
         Some(libc::EACCES) if spawn.program.is_dir() => "it is a folder".into(),
         Some(libc::EACCES) => "it, or the interpreter that its first line names, is not executable".into(),
         Some(libc::ENOEXEC) => "it is no program for this machine, and no script with a `#!` line".into(),
         _ => error.to_string(),
     };
-    io::Error::new(error.kind(), format!("cannot start {}: {why}", spawn.program.display()))
+    io::Error::new(error.kind(), why)
+}
+
+/// How a program ended that should have gone on; where `env` did not find what a script asks it for, why.
+#[must_use]
+pub fn explain_exit(program: &Path, exit: Exit) -> String {
+    match exit.code {
+        Some(126 | 127) => match script::fault(program) {
+            Some(fault) => format!("{exit}: {fault}"),
+            None => exit.to_string(),
+        },
+        _ => exit.to_string(),
+    }
 }
 
 fn os(strings: &[(String, String)]) -> Vec<(OsString, OsString)> {

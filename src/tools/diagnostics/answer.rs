@@ -7,6 +7,7 @@ use std::{
     path::Path,
 };
 
+use indexmap::IndexMap;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     config::count,
     protocol::types::Severity,
-    registry::DisplayName,
+    registry::ScopedName,
     runtime::ground::Seen,
     tools::{
         ask::Ask,
@@ -235,17 +236,14 @@ impl<'a> Answering<'a> {
         if let [one] = sweep.checked.as_slice() {
             return (one.verdict, one.parts.clone());
         }
-        let mut by_server: Vec<(&str, Vec<&ServerVerdict>)> = Vec::new();
+        let mut by_server: IndexMap<&ScopedName, Vec<&ServerVerdict>> = IndexMap::new();
         for part in sweep.checked.iter().flat_map(|one| &one.parts) {
-            match by_server.iter_mut().find(|(name, _)| *name == &*part.server) {
-                Some((_, parts)) => parts.push(part),
-                None => by_server.push((&*part.server, vec![part])),
-            }
+            by_server.entry(&part.id).or_default().push(part);
         }
-        let mut servers: Vec<ServerVerdict> = by_server.iter().map(|(name, parts)| merged(name, parts)).collect();
+        let mut servers: Vec<ServerVerdict> = by_server.values().filter_map(|parts| merged(parts)).collect();
         // Why one is missing is said below the first line, once.
-        let missing = |name: &str| sweep.checked.iter().flat_map(|one| &one.missing).any(|(own, _)| own == name);
-        for server in servers.iter_mut().filter(|server| server.verdict.is_failure() && missing(&server.server)) {
+        let missing = |id: &ScopedName| sweep.checked.iter().flat_map(|one| &one.missing).any(|it| it.id == *id);
+        for server in servers.iter_mut().filter(|server| server.verdict.is_failure() && missing(&server.id)) {
             server.reason = None;
         }
         // A file's own verdict is "partial" where one of its servers has not answered.
@@ -274,8 +272,7 @@ impl<'a> Answering<'a> {
             return;
         }
         let of = |server: usize| answered.get(server) == Some(&true);
-        let servers =
-            one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.server.to_string()).collect();
+        let servers = one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.id.clone()).collect();
         let known = known.into_iter().filter(|(_, server)| of(*server)).map(|(known, _)| known).collect();
         let memory = &self.ask.engine.memory;
         let noted = Noted { text: one.text.clone(), known, servers, whole: one.is_whole() };
@@ -321,7 +318,7 @@ impl<'a> Answering<'a> {
 
     fn all_failed(&self, sweep: &Sweep, servers: Vec<ServerVerdict>) -> Failure {
         let missing = sweep.checked.iter().flat_map(|one| &one.missing);
-        all_failed(self.ask, missing.map(|(name, shortfall)| (name.clone(), shortfall)), servers)
+        all_failed(self.ask, missing.map(|one| (one.server.clone(), &one.shortfall)), servers)
     }
 }
 
@@ -356,7 +353,7 @@ impl Ask<'_> {
 fn known(one: &Checked) -> Vec<(Known, usize)> {
     let known = |found: &Found| {
         let problem = &found.problem;
-        let server = one.parts.get(found.server).map_or("", |part| &*part.server);
+        let server = one.parts.get(found.server).map(|part| &part.id);
         let (source, code) = (problem.source.as_deref(), problem.code.as_deref());
         let key = key(server, found.severity, source, code, &problem.message);
         (Known { line: problem.line.saturating_sub(1), severity: found.severity, key }, found.server)
@@ -364,24 +361,23 @@ fn known(one: &Checked) -> Vec<(Known, usize)> {
     one.found.iter().map(known).collect()
 }
 
-/// The names of those who have answered, each in its place.
-fn answered(one: &Checked) -> Vec<String> {
-    let name = |part: &ServerVerdict| if part.verdict.answered() { part.server.to_string() } else { String::new() };
-    one.parts.iter().map(name).collect()
+/// Those who have answered, each in its place.
+fn answered(one: &Checked) -> Vec<Option<ScopedName>> {
+    one.parts.iter().map(|part| part.verdict.answered().then(|| part.id.clone())).collect()
 }
 
 /// One server's part in an answer about many files.
-fn merged(name: &str, parts: &[&ServerVerdict]) -> ServerVerdict {
+fn merged(parts: &[&ServerVerdict]) -> Option<ServerVerdict> {
     let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
     let fresh = parts.iter().filter(|part| part.verdict == Verdict::Fresh).count();
-    let first = parts.first().and_then(|part| part.reason.clone());
-    let alike = parts.iter().all(|part| part.reason == first);
+    let first = parts.first()?;
+    let alike = parts.iter().all(|part| part.reason == first.reason);
     let reason = if alike || fresh == parts.len() {
-        first
+        first.reason.clone()
     } else {
         Some(format!("{fresh} of {}", count(parts.len(), "file", "files")))
     };
-    ServerVerdict { server: DisplayName::new(name), verdict, reason }
+    Some(ServerVerdict { id: first.id.clone(), server: first.server.clone(), verdict, reason })
 }
 
 /// Files with something to list.

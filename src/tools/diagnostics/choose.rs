@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::sweep::Target;
 use crate::{
     binding::{Binding, Fit},
-    registry::Entry,
+    registry::{DisplayName, Entry, ScopedName},
     sys::files::identity,
     tools::{ask::Ask, engine::Engine, kinds::count, outcome::Code},
 };
@@ -28,12 +28,12 @@ const LONGEST: Duration = Duration::from_secs(4);
 /// Chooses files, and remembers what it had to leave out.
 pub(super) struct Chooser<'a> {
     ask: &'a Ask<'a>,
-    available: RefCell<HashMap<String, bool>>,
+    available: RefCell<HashMap<ScopedName, bool>>,
     /// Only what is below this.
     within: Option<&'a Path>,
     seen: HashSet<PathBuf>,
     /// Files of a language whose servers are not installed, by the first of them.
-    unserved: BTreeMap<String, usize>,
+    unserved: BTreeMap<ScopedName, (DisplayName, usize)>,
     /// Files that cannot be given to a server, and why.
     unreadable: Vec<(String, String)>,
 }
@@ -46,7 +46,7 @@ impl<'a> Chooser<'a> {
 
     fn is_available(&self, entry: &Entry) -> bool {
         let mut known = self.available.borrow_mut();
-        *known.entry(entry.name.to_string()).or_insert_with(|| self.ask.engine.available(entry))
+        *known.entry(entry.name.clone()).or_insert_with(|| self.ask.engine.available(entry))
     }
 
     /// A file with those who serve it; none where nobody does, or where it was chosen before.
@@ -73,10 +73,11 @@ impl<'a> Chooser<'a> {
         let available = |entry: &Entry| self.is_available(entry);
         let mut serving = engine.route_among(&file.path, &file.language, &file.ceiling, available);
         if !matches!(engine.bound.binding(), Binding::Explicit(_)) {
-            let missing = serving.answering.first().map(|(entry, _)| engine.display(entry).to_string());
+            let missing = serving.answering.first().map(|(entry, _)| entry.clone());
             serving.answering.retain(|(entry, _)| self.is_available(entry));
             if let Some(missing) = missing.filter(|_| serving.answering.is_empty() && serving.linters.is_empty()) {
-                *self.unserved.entry(missing).or_default() += 1;
+                let name = || (engine.display(&missing), 0);
+                self.unserved.entry(missing.name.clone()).or_insert_with(name).1 += 1;
             }
         }
         let served = !serving.answering.is_empty() || !serving.linters.is_empty();
@@ -84,19 +85,19 @@ impl<'a> Chooser<'a> {
     }
 
     /// The definitions and roots that a file belongs to, whether it is there or not.
-    pub(super) fn projects(&self, path: &Path) -> Vec<(String, PathBuf)> {
+    pub(super) fn projects(&self, path: &Path) -> Vec<(ScopedName, PathBuf)> {
         let engine = self.ask.engine;
         let Some(root) = engine.ground.roots.root_of(path) else { return Vec::new() };
         let language = engine.languages.detect(path, || None).unwrap_or_default();
         let ceiling = &engine.ground.roots.all()[root].path;
         let serving = engine.route_among(path, language, ceiling, |entry| self.is_available(entry));
         let all = serving.answering.into_iter().chain(serving.linters);
-        all.map(|(entry, root)| (entry.name.to_string(), root)).collect()
+        all.map(|(entry, root)| (entry.name.clone(), root)).collect()
     }
 
     /// What was left out, a line for each reason.
     pub(super) fn notes(&self) -> Vec<String> {
-        let unserved = self.unserved.iter().map(|(server, number)| {
+        let unserved = self.unserved.values().map(|(server, number)| {
             let files = count(*number, "file", "files");
             format!("not looked at: {files} that {server} would serve, which is not installed; see lsp/status")
         });

@@ -12,7 +12,7 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::memory::{Record, hash};
-use crate::protocol::types::Severity;
+use crate::{protocol::types::Severity, registry::ScopedName};
 
 /// A problem as it is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,13 @@ pub(super) struct Known {
 }
 
 /// Who says what: messages that name line numbers or counts stay the same when only these have moved.
-pub(super) fn key(server: &str, severity: Severity, source: Option<&str>, code: Option<&str>, message: &str) -> u64 {
+pub(super) fn key(
+    server: Option<&ScopedName>,
+    severity: Severity,
+    source: Option<&str>,
+    code: Option<&str>,
+    message: &str,
+) -> u64 {
     let mut hasher = Xxh3::new();
     (server, severity as u8, source, code).hash(&mut hasher);
     let mut digits = false;
@@ -69,8 +75,14 @@ impl Compared {
     }
 }
 
-/// Compares the problems of `text`; `servers` have answered, and each problem comes with the index of its own one.
-pub(super) fn compare(baseline: &Baseline, text: &str, now: &[(Known, usize)], servers: &[String]) -> Compared {
+/// Compares the problems of `text`; `servers` have answered, nobody in the place of one who has not, and each problem
+/// comes with the index of its own one.
+pub(super) fn compare(
+    baseline: &Baseline,
+    text: &str,
+    now: &[(Known, usize)],
+    servers: &[Option<ScopedName>],
+) -> Compared {
     match baseline {
         Baseline::Nothing => Compared { new: vec![true; now.len()], ..Compared::default() },
         Baseline::Unknown => {
@@ -85,7 +97,7 @@ pub(super) fn compare(baseline: &Baseline, text: &str, now: &[(Known, usize)], s
     }
 }
 
-fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[String]) -> Compared {
+fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[Option<ScopedName>]) -> Compared {
     let (old_lines, new_lines) = (lines(&record.text), lines(text));
     let hunks = diff(&old_lines, &new_lines);
     let to_old = unchanged_of(&hunks, new_lines.len());
@@ -115,10 +127,11 @@ fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[S
     // Whoever had not answered then may have known all of it.
     let mut unknown = false;
     for (at, (_, server)) in now.iter().enumerate() {
-        unknown |= new[at] && servers.get(*server).is_none_or(|server| !record.servers.contains(server));
+        unknown |= new[at]
+            && servers.get(*server).is_none_or(|server| server.as_ref().is_none_or(|it| !record.servers.contains(it)));
     }
     // Of those who have not answered now nothing is gone.
-    let all_answered = record.servers.iter().all(|server| servers.contains(server));
+    let all_answered = record.servers.iter().all(|server| servers.iter().flatten().any(|it| it == server));
     let gone = left.into_iter().flatten().map(|known| known.severity).filter(|_| all_answered).collect();
     Compared { new, gone, unknown }
 }

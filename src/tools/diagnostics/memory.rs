@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{compare::Known, pages::Kept};
 use crate::{
+    registry::ScopedName,
     sys::files::{now_ns, random},
     tools::{
         file::failure,
@@ -46,7 +47,7 @@ pub(super) struct Record {
     pub text: Arc<str>,
     pub known: Vec<Known>,
     /// Those who had answered.
-    pub servers: Vec<String>,
+    pub servers: Vec<ScopedName>,
     /// The marks of the first and the last answer that said just this, and who got the last one.
     first: u64,
     last: u64,
@@ -60,7 +61,7 @@ pub(super) struct Record {
 pub(super) struct Noted {
     pub text: Arc<str>,
     pub known: Vec<Known>,
-    pub servers: Vec<String>,
+    pub servers: Vec<ScopedName>,
     pub whole: bool,
 }
 
@@ -266,7 +267,7 @@ mod tests {
 
     fn note(memory: &Memory, text: &str, caller: u64) -> Point {
         let point = memory.mark(0, 0);
-        let noted = Noted { text: text.into(), known: Vec::new(), servers: vec!["x".into()], whole: true };
+        let noted = Noted { text: text.into(), known: Vec::new(), servers: vec!["x".parse().unwrap()], whole: true };
         memory.record(Path::new("/a"), noted, point, caller);
         point
     }

@@ -31,7 +31,9 @@ use super::{
     ask::Ask,
     outcome::{Failure, Outcome},
 };
-use crate::{config::count, protocol::types::Severity, runtime::ground::Seen, sys::files::now_ns};
+use crate::{
+    config::count, protocol::types::Severity, registry::ScopedName, runtime::ground::Seen, sys::files::now_ns,
+};
 
 pub(super) use memory::Memory;
 
@@ -223,9 +225,9 @@ impl Ask<'_> {
     }
 
     /// For each running server its project, and the files of which something is known.
-    fn known(&self) -> Vec<((String, PathBuf), BTreeSet<PathBuf>)> {
+    fn known(&self) -> Vec<((ScopedName, PathBuf), BTreeSet<PathBuf>)> {
         let servers = self.engine.pool.known_files().into_iter();
-        servers.map(|(entry, root, files)| ((entry.name.to_string(), root), files)).collect()
+        servers.map(|(entry, root, files)| ((entry.name.clone(), root), files)).collect()
     }
 
     /// Files of projects that have changed: those of which something is known, and those that name a changed file or what
@@ -236,10 +238,10 @@ impl Ask<'_> {
         edited: &[Target],
         changed: &Changed,
     ) -> (Vec<Target>, usize) {
-        let mut projects: HashSet<(String, PathBuf)> = HashSet::new();
+        let mut projects: HashSet<(ScopedName, PathBuf)> = HashSet::new();
         for target in edited {
             let serving = target.serving.answering.iter().chain(&target.serving.linters);
-            projects.extend(serving.map(|(entry, root)| (entry.name.to_string(), root.clone())));
+            projects.extend(serving.map(|(entry, root)| (entry.name.clone(), root.clone())));
         }
         for gone in &changed.gone {
             let roots = &self.engine.ground.roots;

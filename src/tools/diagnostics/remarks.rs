@@ -6,11 +6,11 @@ use std::{
     collections::{BTreeMap, HashSet},
 };
 
-use super::sweep::Sweep;
+use super::sweep::{Missing, Sweep};
 use crate::tools::{
     ask::Ask,
     kinds::count,
-    outcome::Verdict,
+    outcome::{ServerVerdict, Verdict},
     problems::{last_words, note},
 };
 
@@ -51,7 +51,7 @@ impl Judging {
 pub(super) fn remarks(ask: &Ask<'_>, notes: &mut Vec<String>, sweep: &Sweep, several: bool) -> Vec<String> {
     let mut told: HashSet<String> = HashSet::new();
     let mut words = Vec::new();
-    for (name, shortfall) in sweep.checked.iter().flat_map(|one| &one.missing) {
+    for Missing { server: name, shortfall, .. } in sweep.checked.iter().flat_map(|one| &one.missing) {
         let text = note(name, shortfall);
         if told.insert(numberless(&text)) {
             notes.push(text);
@@ -66,8 +66,8 @@ pub(super) fn remarks(ask: &Ask<'_>, notes: &mut Vec<String>, sweep: &Sweep, sev
     for one in sweep.checked.iter().filter(|one| one.verdict != Verdict::Fresh) {
         let worst = one.parts.iter().max_by_key(|part| part.verdict);
         // What a server lacks has been said above, once.
-        let told = |name: &str| one.missing.iter().any(|(missing, _)| missing == name);
-        let reason = worst.map(|part| match part.reason.as_ref().filter(|_| !told(&part.server)) {
+        let told = |part: &ServerVerdict| one.missing.iter().any(|missing| missing.id == part.id);
+        let reason = worst.map(|part| match part.reason.as_ref().filter(|_| !told(part)) {
             Some(reason) => format!(" ({}: {reason})", part.server),
             None => format!(" ({})", part.server),
         });

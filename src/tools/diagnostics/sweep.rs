@@ -15,7 +15,7 @@ use super::Moment;
 use crate::{
     config::count,
     protocol::types::Severity,
-    registry::{DisplayName, Entry},
+    registry::{DisplayName, Entry, ScopedName},
     runtime::{
         query::{Answer, FileProblems, Query, Reply},
         shortfall::Shortfall,
@@ -52,7 +52,14 @@ pub(super) struct Checked {
     /// Problems that servers told of, and that were too many to read.
     pub beyond: usize,
     /// Why servers have not answered.
-    pub missing: Vec<(DisplayName, Shortfall)>,
+    pub missing: Vec<Missing>,
+}
+
+/// A server that has not answered.
+pub(super) struct Missing {
+    pub id: ScopedName,
+    pub server: DisplayName,
+    pub shortfall: Shortfall,
 }
 
 /// A problem with what decides about its place in the answer.
@@ -66,7 +73,7 @@ pub(super) struct Found {
 }
 
 /// A server for a root.
-type Key = (String, PathBuf);
+type Key = (ScopedName, PathBuf);
 
 /// A server, its root, and the files that it is to open, with their languages.
 type Opening<'a> = (&'a Arc<Entry>, &'a PathBuf, Vec<(&'a Path, &'a str)>);
@@ -88,7 +95,7 @@ pub(super) struct Surveys {
 }
 
 fn key(entry: &Entry, root: &Path) -> Key {
-    (entry.name.to_string(), root.to_owned())
+    (entry.name.clone(), root.to_owned())
 }
 
 impl Ask<'_> {
@@ -207,7 +214,11 @@ impl Ask<'_> {
                     }));
                 }
                 Ok(_) => {}
-                Err(shortfall) => missing.push((parts[server].server.clone(), shortfall.clone())),
+                Err(shortfall) => missing.push(Missing {
+                    id: one.entry.name.clone(),
+                    server: parts[server].server.clone(),
+                    shortfall: shortfall.clone(),
+                }),
             }
         }
         found.sort_by(|a, b| order(a).cmp(&order(b)));

@@ -9,6 +9,7 @@ use crate::fake::{SCRIPT, script::Script};
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     name: String,
+    scoped: String,
     languages: Vec<String>,
     command: Option<String>,
     script: Option<Script>,
@@ -23,6 +24,7 @@ impl Definition {
         let languages = vec!["python".into()];
         Self {
             name: name.into(),
+            scoped: format!("local/{name}"),
             languages,
             command: None,
             script: Some(script),
@@ -35,6 +37,12 @@ impl Definition {
     /// One that runs another program than the fake.
     pub(crate) fn command(name: &str, command: &str) -> Self {
         Self { command: Some(command.into()), script: None, ..Self::new(name, Script::new()) }
+    }
+
+    /// The name of the definition; that of its files stays.
+    pub(crate) fn scoped(mut self, name: &str) -> Self {
+        self.scoped = name.into();
+        self
     }
 
     pub(crate) fn languages(mut self, languages: &[&str]) -> Self {
@@ -57,6 +65,10 @@ impl Definition {
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
         self
+    }
+
+    pub(crate) fn scoped_name(&self) -> &str {
+        &self.scoped
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -88,7 +100,7 @@ impl Definition {
         let env: Vec<String> = env.iter().map(|(k, v)| format!("{k} = {}\n", quote(v))).collect();
         let toml = format!(
             "name = {}\ncommand = {}\nlanguages = [{}]\n{}\n[env]\n{}\n{}",
-            quote(&format!("local/{}", self.name)),
+            quote(&self.scoped),
             quote(&command),
             languages.join(", "),
             self.head,

@@ -110,7 +110,7 @@ impl Builder<'_> {
         }
         if self.bind {
             for definition in &self.definitions {
-                command.args(["--bind", &format!("local/{}", definition.name())]);
+                command.args(["--bind", definition.scoped_name()]);
             }
         }
         command.args(&self.args).current_dir(self.workspace.root());

@@ -5,18 +5,18 @@ use super::*;
 use crate::tools::diagnostics::memory::{Memory, Noted};
 
 /// The problems of a text: each line with `ERR` is one; `s:` in front says who tells it.
-fn problems(text: &str, servers: &[String]) -> Vec<(Known, usize)> {
+fn problems(text: &str, servers: &[ScopedName]) -> Vec<(Known, usize)> {
     let found = lines(text).into_iter().enumerate().filter(|(_, line)| line.contains("ERR"));
     let known = found.map(|(at, line)| {
-        let server = servers.iter().position(|server| line.starts_with(&format!("{server}:"))).unwrap_or(0);
-        let key = key(&servers[server], Severity::Error, None, Some("E1"), &line[line.find("ERR").unwrap()..]);
+        let server = servers.iter().position(|server| line.starts_with(&format!("{}:", server.name()))).unwrap_or(0);
+        let key = key(servers.get(server), Severity::Error, None, Some("E1"), &line[line.find("ERR").unwrap()..]);
         (Known { line: u32::try_from(at).unwrap(), severity: Severity::Error, key }, server)
     });
     known.collect()
 }
 
 fn record(text: &str, servers: &[&str]) -> Baseline {
-    let servers: Vec<String> = servers.iter().map(|&name| name.to_owned()).collect();
+    let servers: Vec<ScopedName> = servers.iter().map(|name| name.parse().unwrap()).collect();
     let memory = Memory::default();
     let point = memory.mark(0, 0);
     let known = problems(text, &servers).into_iter().map(|(known, _)| known).collect();
@@ -26,8 +26,9 @@ fn record(text: &str, servers: &[&str]) -> Baseline {
 }
 
 fn shown(baseline: &Baseline, text: &str, servers: &[&str]) -> String {
-    let servers: Vec<String> = servers.iter().map(|&name| name.to_owned()).collect();
+    let servers: Vec<ScopedName> = servers.iter().map(|name| name.parse().unwrap()).collect();
     let now = problems(text, &servers);
+    let servers: Vec<_> = servers.into_iter().map(Some).collect();
     let compared = compare(baseline, text, &now, &servers);
     let new = now.iter().zip(&compared.new).filter(|(_, new)| **new);
     let new: Vec<_> = new.map(|((known, _), _)| lines(text)[known.line as usize]).collect();
@@ -103,10 +104,10 @@ proptest! {
         old in proptest::collection::vec("(a|b|c|ERR x|ERR y)", 0..20),
         new in proptest::collection::vec("(a|b|c|ERR x|ERR y)", 0..20),
     ) {
-        let servers = ["s".to_owned()];
+        let servers: [ScopedName; 1] = ["s".parse().unwrap()];
         let (old, new) = (old.join("\n"), new.join("\n"));
         let (before, now) = (problems(&old, &servers).len(), problems(&new, &servers));
-        let compared = compare(&record(&old, &["s"]), &new, &now, &servers);
+        let compared = compare(&record(&old, &["s"]), &new, &now, &servers.map(Some));
         let kept = compared.new.iter().filter(|new| !**new).count();
         prop_assert_eq!(compared.gone.len() + kept, before);
         prop_assert_eq!(compared.new.len(), now.len());
