@@ -17,6 +17,7 @@ use crate::{
     registry::{Confinement, Surroundings},
     render,
     runtime::{
+        Shelf,
         ground::Ground,
         instance::Budget,
         pool::{Pool, PoolLimits},
@@ -178,6 +179,7 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
         documents: 0,
         pending: 0,
         room: Room::default(),
+        shelf: Shelf::default(),
         opener: Opener::default(),
         confinement: Confinement::default(),
     };

@@ -10,6 +10,7 @@ mod frames;
 mod guard;
 mod host;
 mod inbound;
+mod listed;
 mod outbox;
 mod parcels;
 pub mod positions;

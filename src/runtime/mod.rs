@@ -31,6 +31,7 @@ pub mod query;
 mod reach;
 pub mod readiness;
 pub mod session;
+mod shelf;
 mod signs;
 pub mod start;
 pub mod state;
@@ -46,3 +47,5 @@ mod turns;
 mod unasked;
 pub mod verdict;
 mod work;
+
+pub use shelf::Shelf;

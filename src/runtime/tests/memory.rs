@@ -184,6 +184,7 @@ impl Machine {
             documents: 8,
             pending: 8,
             room: Room::default(),
+            shelf: Default::default(),
             confinement: Confinement::default(),
             opener: Opener::Memory(memory.clone()),
         };
