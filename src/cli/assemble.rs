@@ -13,6 +13,7 @@ use crate::{
     registry::{Confinement, Surroundings},
     render,
     runtime::{
+        Shelf,
         ground::Ground,
         pool::Pool,
         start::{Opener, Starter},
@@ -171,6 +172,7 @@ pub(super) fn pool(ground: Arc<Ground>, around: Surroundings, settings: &Setting
         documents: 0,
         pending: 0,
         room: Room::default(),
+        shelf: Shelf::default(),
         opener: Opener::default(),
         confinement: Confinement::default(),
     };

@@ -11,6 +11,7 @@ mod frames;
 mod guard;
 mod host;
 mod inbound;
+mod listed;
 mod outbox;
 mod parcels;
 mod pending;

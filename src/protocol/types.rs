@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+pub use super::listed::{Listed, Tally};
 use super::positions::Range;
 
 /// Where a server's URI points.
@@ -215,6 +216,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Whether it only says that code is unused or deprecated.
+    pub fn is_faint(&self) -> bool {
+        self.severity >= Severity::Info && (self.unnecessary || self.deprecated)
+    }
+
     /// About the memory that it takes, in bytes.
     pub fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -253,20 +259,26 @@ pub struct Related {
     pub message: String,
 }
 
-/// A pull report.
+/// A pull report; `L` is its list, or what stands for it while the message is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Report {
-    Full {
-        items: Vec<Diagnostic>,
-        total: usize,
-        dropped: usize,
-        result_id: Option<String>,
-        related: Vec<(FileRef, Report)>,
-    },
-    Unchanged {
-        result_id: String,
-        related: Vec<(FileRef, Report)>,
-    },
+pub enum Report<L = Listed> {
+    Full { list: L, result_id: Option<String>, related: Vec<(FileRef, Self)> },
+    Unchanged { result_id: String, related: Vec<(FileRef, Self)> },
+}
+
+impl<L> Report<L> {
+    /// The same with other lists.
+    pub(super) fn map<M>(self, with: &mut impl FnMut(L) -> M) -> Report<M> {
+        let others = |related: Vec<(FileRef, Self)>, with: &mut _| {
+            related.into_iter().map(|(file, report)| (file, report.map(with))).collect()
+        };
+        match self {
+            Self::Full { list, result_id, related } => {
+                Report::Full { list: with(list), result_id, related: others(related, with) }
+            }
+            Self::Unchanged { result_id, related } => Report::Unchanged { result_id, related: others(related, with) },
+        }
+    }
 }
 
 /// `textDocument/publishDiagnostics`.
@@ -274,9 +286,7 @@ pub enum Report {
 pub struct Published {
     pub file: FileRef,
     pub version: Option<i32>,
-    pub items: Vec<Diagnostic>,
-    pub total: usize,
-    pub dropped: usize,
+    pub list: Listed,
 }
 
 /// One replacement in a text, in the units of the server that computed it.

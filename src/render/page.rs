@@ -151,6 +151,9 @@ impl<'a> Page<'a> {
             frame.insert("offset".into(), json!(outcome.page.offset));
             frame.insert("total".into(), json!(self.total));
         }
+        if let Some([error, warning, info, hint]) = self.outcome.page.counts {
+            frame.insert("counts".into(), json!({"error": error, "warning": warning, "info": info, "hint": hint}));
+        }
         if let Some(mark) = &self.outcome.page.mark {
             frame.insert("mark".into(), json!(mark));
         }
@@ -204,7 +207,8 @@ pub fn schema() -> Value {
         "type": "object",
         "properties": {
             "verdict": {"type": "string"},
-            "items": {"type": "array", "items": {"type": "object"}}
+            "items": {"type": "array", "items": {"type": "object"}},
+            "counts": {"type": "object"}
         }
     })
 }

@@ -12,14 +12,14 @@ use crate::protocol::{
     Method, RequestError, Response, Support,
     positions::{Point, Position},
     read::{self, Caps, ReadError},
-    types::{EditStep, SymbolHits, WorkspaceEdit},
+    types::{EditStep, Listed, SymbolHits, WorkspaceEdit},
     uri::path_to_uri,
 };
 use crate::registry::Capability;
 
 use super::{
     ground::Ground,
-    query::{Actions, Answer, FileProblems, Proposal, Query, Question, Reply, Target, Tree},
+    query::{Actions, Answer, Proposal, Query, Question, Reply, Target, Tree},
     reach::ROUNDS,
     readiness::Standing,
     session::Session,
@@ -375,7 +375,7 @@ fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
         Query::Outline => Answer::Outline(read::outline(raw, &caps)?),
         // These are several requests, and read where those are made.
         Query::Symbols { .. } => Answer::Symbols(SymbolHits::default()),
-        Query::Diagnostics | Query::ProjectDiagnostics => Answer::Problems(FileProblems::default()),
+        Query::Diagnostics | Query::ProjectDiagnostics => Answer::Problems(Listed::default()),
         Query::Tree { .. } => Answer::Tree(Tree::default()),
         Query::Actions { .. } => Answer::Actions(Actions::default()),
         Query::Rename { .. } | Query::Format { .. } | Query::Act { .. } | Query::Move { .. } => {
@@ -390,8 +390,8 @@ fn size(answer: &Answer) -> usize {
         Answer::Locations(list) => list.total,
         Answer::Symbols(list) => list.total,
         Answer::Tree(tree) => tree.nodes.len(),
-        Answer::Problems(list) => list.total,
-        Answer::Project(files) => files.iter().map(|(_, list)| list.total).sum(),
+        Answer::Problems(list) => list.told().sum(),
+        Answer::Project(files) => files.iter().map(|(_, list)| list.told().sum()).sum(),
         Answer::Completions(list) => list.total,
         Answer::Outline(list) => list.total,
         Answer::Edit(proposal) => proposal.edit.as_ref().map_or(0, edits),

@@ -9,7 +9,7 @@ use crate::{
     protocol::{
         positions::Encoding,
         read::{self, Caps},
-        types::{Capped, Diagnostic, SymbolHits},
+        types::{Listed, SymbolHits},
         uri::path_to_uri,
     },
     registry::ServerCommand,
@@ -17,11 +17,10 @@ use crate::{
 
 use super::{
     ground::Ground,
-    query::{Answer, FileProblems, Question, Reply},
+    query::{Answer, Question, Reply},
     readiness::Standing,
     session::Session,
     shortfall::Shortfall,
-    store::merge,
     sync::Focus,
     verdict::Verdict,
 };
@@ -61,12 +60,7 @@ impl Session {
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".to_owned())),
             Standing::Ready => (Verdict::Fresh, None),
         };
-        let total: usize = lists.iter().map(|list| list.total).sum();
-        let kept: usize = lists.iter().map(|list| list.items.len()).sum();
-        let items = merge(lists.into_iter().map(|list| list.items));
-        // What merging removed was told twice; what the reader cut off was not.
-        let total = total - (kept - items.len());
-        let answer = Answer::Problems(FileProblems { items, total });
+        let answer = Answer::Problems(Listed::merge(lists));
         Ok(Some(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: Encoding::Utf16 }))
     }
 
@@ -99,12 +93,7 @@ impl Session {
         Ok(Symbols { hits, encoding: self.encoding, part })
     }
 
-    async fn ask_one(
-        &self,
-        question: &Question,
-        focus: &Focus,
-        command: &ServerCommand,
-    ) -> Result<Capped<Diagnostic>, Shortfall> {
+    async fn ask_one(&self, question: &Question, focus: &Focus, command: &ServerCommand) -> Result<Listed, Shortfall> {
         let path = focus.path.to_string_lossy();
         let uri = path_to_uri(&focus.path);
         let arguments: Vec<Value> =

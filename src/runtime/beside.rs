@@ -2,16 +2,16 @@
 //! them a server may look at the first with the second as it was, and push that: what it answers comes after all of them,
 //! what it pushes need not.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{protocol::types::Diagnostic, registry::DiagnosticMode};
+use crate::{protocol::types::Listed, registry::DiagnosticMode};
 
 use super::{
     heard::Record,
     session::Session,
-    store::{Push, merge},
+    store::{Push, Pushed},
     sync::Focus,
 };
 
@@ -69,9 +69,10 @@ impl Session {
 }
 
 /// Whether the pushed list has a finding that none of these has.
-fn says_more(record: &Record, focus: &Focus, reports: Vec<(Vec<Diagnostic>, usize)>) -> bool {
-    let Some(pushed) = record.store.pushed(&focus.path) else { return false };
-    let pulled = merge(reports.into_iter().map(|(items, _)| items));
-    let known = pulled.len();
-    merge([pulled, pushed.items.clone()]).len() > known
+fn says_more(record: &Record, focus: &Focus, reports: Vec<Arc<Listed>>) -> bool {
+    let Some(pushed) = record.store.pushed(&focus.path).map(Pushed::list).filter(|list| !list.is_empty()) else {
+        return false;
+    };
+    let known = Listed::merge(&reports).told().sum();
+    Listed::merge(reports.into_iter().chain([pushed])).told().sum() > known
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::{
     protocol::{
         read::{self, Caps},
-        types::{FileRef, Report},
+        types::{FileRef, Listed, Report},
         uri::path_to_uri,
     },
     registry::{DiagnosticMode, Finality},
@@ -20,11 +20,11 @@ use super::{
     beside::Beside,
     ground::{Ground, Seen},
     heard::Record,
-    query::{Answer, FileProblems, Question, Reply},
+    query::{Answer, Question, Reply},
     readiness::Standing,
     session::Session,
     shortfall::Shortfall,
-    store::{Pulled, Push, merge},
+    store::Push,
     sync::Focus,
     verdict::Verdict,
 };
@@ -75,7 +75,7 @@ impl Session {
         let mode = self.entry.def.diagnostics.mode;
         let mut news = self.heard.news();
         let (mut retriggered, mut confirmed) = (false, false);
-        let mut asked = false;
+        let (mut asked, mut reopened) = (false, false);
         loop {
             news.mark_unchanged();
             // Decided anew each time: servers register pulling late, twice, and take it back.
@@ -88,6 +88,9 @@ impl Session {
                 && let Some(reply) = self.asked(question, &focus).await?
             {
                 return Ok((reply, seen));
+            }
+            if !std::mem::replace(&mut reopened, true) && self.heard.record().store.is_lost(&focus.path) {
+                focus = self.reopen(ground, focus)?;
             }
             let judged = {
                 // Judged and collected under one lock: another call may close the file, and its list goes with it.
@@ -236,7 +239,9 @@ impl Session {
         identifier: Option<&str>,
     ) -> Result<(), Shortfall> {
         let name = identifier.unwrap_or_default();
+        // One that is only counted any more is asked for anew.
         let previous = self.heard.record().store.pulled(&focus.path, name).cloned();
+        let previous = previous.filter(|report| !report.list().is_only_counted());
         let mut params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}});
         if let Some(identifier) = identifier {
             params["identifier"] = identifier.into();
@@ -252,15 +257,15 @@ impl Session {
         let mut record = self.heard.record();
         let version = focus.sent.version;
         match report {
-            Report::Full { items, total, result_id, related, .. } => {
+            Report::Full { list, result_id, related } => {
                 // The asked file's own report last: however many others came along, it is kept.
                 for (file, report) in related {
-                    if let (FileRef::Path(path), Report::Full { items, total, result_id, .. }) = (file, report) {
+                    if let (FileRef::Path(path), Report::Full { list, result_id, .. }) = (file, report) {
                         let version = record.sent.get(&path).map_or(0, |sent| sent.version);
-                        record.store.pull(&path, name, Pulled { items, total, result_id, version });
+                        record.store.pull(&path, name, list, result_id, version);
                     }
                 }
-                record.store.pull(&focus.path, name, Pulled { items, total, result_id, version });
+                record.store.pull(&focus.path, name, list, result_id, version);
             }
             Report::Unchanged { .. } => {
                 // Since the report that was named, not since another call's newer one.
@@ -268,7 +273,7 @@ impl Session {
                     return Err(Shortfall::Shape("\"unchanged\", but it has reported nothing before".into()));
                 };
                 same.version = version;
-                record.store.pull(&focus.path, name, same);
+                record.store.repeat(&focus.path, name, same);
             }
         }
         Ok(())
@@ -347,7 +352,6 @@ impl Session {
     /// unless the verdict says that it is old.
     fn reply(&self, record: &Record, focus: &Focus, verdict: Verdict, reason: Option<String>) -> Reply {
         let mut lists = record.store.reports(&focus.path, focus.sent.version);
-        let mut total: usize = lists.iter().map(|(_, total)| total).sum();
         if let Some(pushed) = record.store.pushed(&focus.path)
             && self.counts_beside(!lists.is_empty())
         {
@@ -357,16 +361,11 @@ impl Session {
             );
             let proven = record.verified.get(&focus.path) == Some(&(focus.sent.version, focus.epoch));
             if !old || proven || matches!(verdict, Verdict::Stale | Verdict::Unconfirmed) {
-                total += pushed.total;
-                lists.push((pushed.items.clone(), pushed.total));
+                lists.push(pushed.list());
             }
         }
-        let told: usize = lists.iter().map(|(items, _)| items.len()).sum();
-        let items = merge(lists.into_iter().map(|(items, _)| items));
-        // What merging removed was told twice; what the reader cut off was not.
-        let total = total - (told - items.len());
         Reply {
-            answer: Answer::Problems(FileProblems { items, total }),
+            answer: Answer::Problems(Listed::merge(lists)),
             verdict,
             reason,
             remarks: Vec::new(),

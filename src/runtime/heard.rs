@@ -16,7 +16,7 @@ use tokio::{sync::watch, time::Instant};
 use crate::{
     protocol::{
         Effective, Host, ProgressValue, RefreshKind, Registration, Told,
-        types::{FileRef, Published},
+        types::{FileRef, Listed, Published},
     },
     registry::{Capability, Entry},
 };
@@ -25,7 +25,8 @@ use super::{
     event::{Event, Events},
     probe::methods,
     readiness::{Readiness, Rule, Standing},
-    store::{Pushed, Sent, Store},
+    shelf::Board,
+    store::{Sent, Store},
     work::WorkRule,
 };
 
@@ -97,11 +98,12 @@ impl Heard {
         settings: Settings,
         folders: Vec<(String, String)>,
         events: Events,
+        board: Board,
     ) -> Self {
         let record = Record {
             effective: Effective::default(),
             readiness: Readiness::new(rule, Instant::now()),
-            store: Store::default(),
+            store: Store::new(board),
             sent: HashMap::new(),
             opened: HashSet::new(),
             epoch: 0,
@@ -197,15 +199,9 @@ impl Record {
     }
 
     /// A list was pushed.
-    fn published(
-        &mut self,
-        path: &Path,
-        version: Option<i32>,
-        items: Vec<crate::protocol::types::Diagnostic>,
-        total: usize,
-    ) {
+    fn published(&mut self, path: &Path, version: Option<i32>, list: Listed) {
         let sent = self.sent.get(path).copied();
-        if sent.is_none() && items.is_empty() {
+        if sent.is_none() && list.is_empty() {
             // The echo of our own didClose: it says nothing about the file.
             return;
         }
@@ -214,13 +210,13 @@ impl Record {
             if sent.is_none_or(|sent| version >= sent.version) {
                 self.opened.remove(path);
             }
-        } else if items.is_empty() && self.store.knows_versions() && self.opened.contains(path) {
+        } else if list.is_empty() && self.store.knows_versions() && self.opened.contains(path) {
             // clangd's goodbye to a file that has been opened again meanwhile, gopls' before it has looked.
             return;
         }
         // What comes after a list has been found complete tells nothing of how long a check takes.
         let usual = self.verified.remove(path).is_none();
-        self.store.push(path, Pushed { items, total, version, at: Instant::now() }, sent.filter(|_| usual));
+        self.store.push(path, list, version, Instant::now(), sent.filter(|_| usual));
     }
 }
 
@@ -250,9 +246,9 @@ impl Host for Heard {
         {
             let mut record = self.record();
             match what {
-                Told::Published(list) => {
-                    if let FileRef::Path(path) = &list.file {
-                        record.published(path, list.version, list.items, list.total);
+                Told::Published(Published { file, version, list }) => {
+                    if let FileRef::Path(path) = &file {
+                        record.published(path, version, list);
                     }
                 }
                 Told::ProgressCreated { .. } => {}

@@ -32,6 +32,7 @@ pub mod query;
 mod reach;
 pub mod readiness;
 pub mod session;
+mod shelf;
 pub mod shortfall;
 mod signs;
 pub mod start;
@@ -48,3 +49,5 @@ mod turns;
 mod unasked;
 pub mod verdict;
 mod work;
+
+pub use shelf::Shelf;

@@ -21,6 +21,11 @@ impl Session {
         self.nudge(ground, focus, nudge)
     }
 
+    /// Has the server say once more what it has pushed, where only its count is left.
+    pub(super) fn reopen(&self, ground: &Ground, focus: Focus) -> Result<Focus, Shortfall> {
+        self.nudge(ground, focus, Nudge::Reopen)
+    }
+
     /// Whether the definition names a way to confirm silence.
     pub(super) fn can_confirm(&self) -> bool {
         self.entry.def.diagnostics.confirm.is_some()

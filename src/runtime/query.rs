@@ -10,8 +10,8 @@ use crate::{
         Method,
         positions::{Encoding, Point},
         types::{
-            Capped, CodeAction, Completions, Diagnostic, HierarchyItem, Hover, Locations, Outline, Signatures,
-            SymbolHits, WorkspaceEdit,
+            Capped, CodeAction, Completions, HierarchyItem, Hover, Listed, Locations, Outline, Signatures, SymbolHits,
+            WorkspaceEdit,
         },
     },
     registry::Capability,
@@ -255,14 +255,6 @@ impl Query {
     }
 }
 
-/// What a server knows of a file's problems.
-#[derive(Debug, Clone, Default)]
-pub struct FileProblems {
-    pub items: Vec<Diagnostic>,
-    /// All that the server reported, those beyond the reader's cap too.
-    pub total: usize,
-}
-
 /// One node of a call or type tree, in the order of a walk from the top.
 #[derive(Debug, Clone)]
 pub struct Node {
@@ -284,9 +276,9 @@ pub struct Tree {
 /// What a server answered.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    Problems(FileProblems),
+    Problems(Listed),
     /// Of each file that the server has spoken of completely.
-    Project(Vec<(PathBuf, FileProblems)>),
+    Project(Vec<(PathBuf, Listed)>),
     Hover(Hover),
     Locations(Locations),
     Completions(Completions),

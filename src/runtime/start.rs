@@ -37,6 +37,7 @@ use super::{
     reach::Sight,
     readiness::Rule,
     session::{Desk, STDERR_LINES, Session, SessionLimits},
+    shelf::Shelf,
     shortfall::Shortfall,
     signs::Signs,
     stderr::StderrRing,
@@ -61,6 +62,8 @@ pub struct Starter {
     pub pending: usize,
     /// For the large messages of all servers.
     pub room: Room,
+    /// For the problems that all servers tell of.
+    pub shelf: Shelf,
     pub(crate) opener: Opener,
     /// What holds for every process.
     pub confinement: Confinement,
@@ -115,7 +118,8 @@ pub(super) async fn start(
     };
     let folder = named(root);
     let settings = Settings { tree: launch.settings.clone(), replies: launch.replies.clone().into_iter().collect() };
-    let heard = Arc::new(Heard::new(entry.clone(), rule, work, settings, vec![folder.clone()], events.clone()));
+    let (folders, board) = (vec![folder.clone()], starter.shelf.board());
+    let heard = Arc::new(Heard::new(entry.clone(), rule, work, settings, folders, events.clone(), board));
     // The watcher's changes from here on are told: the server reads the project itself from now.
     let seen = starter.ground.watcher.head();
     let limits = WireLimits { pending: starter.pending, ..WireLimits::default() };

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use tokio::time::Instant;
 
-use super::{query::Shortfall, session::Session};
+use super::{session::Session, shortfall::Shortfall};
 use crate::protocol::ServerInfo;
 
 /// The number of an instance, for as long as langport runs: never given twice, and no name of anything.

@@ -4,26 +4,27 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use indexmap::IndexMap;
 use tokio::time::Instant;
 
-use crate::protocol::types::Diagnostic;
+use crate::protocol::types::Listed;
 
-use super::work::Work;
+use super::{
+    shelf::{Board, Shelved},
+    work::Work,
+};
 
 /// Files whose pushed lists are kept for one instance; the one heard of longest ago is dropped.
 const FILES: usize = 512;
-/// Bytes that all lists of one instance may take.
-const BYTES: usize = 16 << 20;
 
 /// A list that a server pushed.
 #[derive(Debug, Clone)]
 pub struct Pushed {
-    pub items: Vec<Diagnostic>,
-    pub total: usize,
+    shelved: Arc<Shelved>,
     pub version: Option<i32>,
     pub at: Instant,
 }
@@ -31,12 +32,25 @@ pub struct Pushed {
 /// A report that a server gave when asked.
 #[derive(Debug, Clone)]
 pub struct Pulled {
-    pub items: Vec<Diagnostic>,
-    pub total: usize,
+    shelved: Arc<Shelved>,
     /// Hands `unchanged` its meaning on the next pull.
     pub result_id: Option<String>,
     /// The version that it described.
     pub version: i32,
+}
+
+impl Pushed {
+    /// What it says; where the memory was short, only how much.
+    pub fn list(&self) -> Arc<Listed> {
+        self.shelved.list()
+    }
+}
+
+impl Pulled {
+    /// What it says; where the memory was short, only how much.
+    pub fn list(&self) -> Arc<Listed> {
+        self.shelved.list()
+    }
 }
 
 /// The text that a server was last told of, and when.
@@ -84,12 +98,11 @@ const FLIGHT: Duration = Duration::from_secs(10);
 /// The lists of one instance.
 #[derive(Debug, Default)]
 pub struct Store {
-    /// Each with the memory that it takes.
-    pushed: HashMap<PathBuf, (Pushed, usize)>,
+    /// Where the lists themselves are.
+    board: Board,
+    pushed: HashMap<PathBuf, Pushed>,
     /// In the order in which they were taken.
-    pulled: IndexMap<(PathBuf, String), (Pulled, usize)>,
-    /// The memory of all of them.
-    bytes: usize,
+    pulled: IndexMap<(PathBuf, String), Pulled>,
     delay: Option<Duration>,
     /// The longest that an empty list was followed by problems of the same text.
     second_thoughts: Option<Duration>,
@@ -101,53 +114,54 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes a pushed list; one for an older version than the list that is there comes too late. `told` is what the
-    /// server knows of the file at that moment, where its delay is to be learnt from.
-    pub fn push(&mut self, path: &Path, list: Pushed, told: Option<Sent>) {
+    /// Keeps its lists there.
+    pub fn new(board: Board) -> Self {
+        Self { board, ..Self::default() }
+    }
+
+    /// Takes a list that was pushed at a time; one for an older version than the list that is there comes too late. `told`
+    /// is what the server knows of the file at that moment, where its delay is to be learnt from.
+    pub fn push(&mut self, path: &Path, list: Listed, version: Option<i32>, at: Instant, told: Option<Sent>) {
         self.ever = true;
-        self.versions |= list.version.is_some();
+        self.versions |= version.is_some();
         if let Some(flight) = self.flights.get_mut(path) {
             flight.come = flight.come.saturating_add(1);
             flight.since = flight.since.saturating_add(1);
-            if list.version.is_none_or(|version| told.is_some_and(|told| told.version == version)) {
+            if version.is_none_or(|version| told.is_some_and(|told| told.version == version)) {
                 flight.work.listed();
             }
         }
-        if let Some(version) = list.version
+        if let Some(version) = version
             && self.pushed(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
         {
             return;
         }
         if let Some(told) = told
-            && list.version.is_none_or(|v| v == told.version)
+            && version.is_none_or(|v| v == told.version)
         {
-            self.learn(list.at.saturating_duration_since(told.at));
+            self.learn(at.saturating_duration_since(told.at));
         }
-        self.think_twice(path, &list, told);
-        let weight = weight(&list.items);
-        self.drop_pushed(path);
-        while !self.pushed.is_empty() && (self.pushed.len() >= FILES || self.bytes + weight > BYTES) {
+        if !list.is_empty() {
+            self.think_twice(path, version, at, told);
+        }
+        self.pushed.remove(path);
+        while self.pushed.len() >= FILES {
             // Lists of files that the server was never told of go first: it may publish for every file there is, once,
             // and would not do so again for the one that is open.
-            let order = |(path, (list, _)): &(&PathBuf, &(Pushed, usize))| (self.flights.contains_key(*path), list.at);
-            let oldest = self.pushed.iter().min_by_key(order).map(|(path, _)| path.clone());
-            if let Some(oldest) = oldest {
-                self.drop_pushed(&oldest);
-            }
+            let order = |(path, list): &(&PathBuf, &Pushed)| (self.flights.contains_key(*path), list.at);
+            let Some(oldest) = self.pushed.iter().min_by_key(order).map(|(path, _)| path.clone()) else { break };
+            self.pushed.remove(&oldest);
         }
-        self.bytes += weight;
-        self.pushed.insert(path.to_owned(), (list, weight));
-    }
-
-    fn drop_pushed(&mut self, path: &Path) {
-        if let Some((_, weight)) = self.pushed.remove(path) {
-            self.bytes -= weight;
-        }
+        let shelved = self.board.put(list, self.flights.contains_key(path));
+        self.pushed.insert(path.to_owned(), Pushed { shelved, version, at });
     }
 
     /// A new text of a file is about to be told.
     pub fn tell(&mut self, path: &Path, now: Instant) {
         let first = !self.flights.contains_key(path);
+        if let Some(list) = self.pushed.get(path).filter(|_| first) {
+            list.shelved.open();
+        }
         let flight = self.flights.entry(path.to_owned()).or_default();
         let recent = flight.told.is_some_and(|told| now.saturating_duration_since(told) < FLIGHT);
         let before = if recent { (flight.owed + 1).saturating_sub(flight.come) } else { 0 };
@@ -201,37 +215,43 @@ impl Store {
         self.flights.get(path).is_some_and(|flight| flight.come <= flight.owed)
     }
 
-    /// Takes a pulled report; the one taken longest ago makes room.
-    pub fn pull(&mut self, path: &Path, identifier: &str, report: Pulled) {
+    /// Takes a pulled report of a version; the one taken longest ago makes room.
+    pub fn pull(&mut self, path: &Path, identifier: &str, list: Listed, result_id: Option<String>, version: i32) {
+        let shelved = self.board.put(list, self.flights.contains_key(path));
+        self.repeat(path, identifier, Pulled { shelved, result_id, version });
+    }
+
+    /// Takes a report that says the same as an earlier one.
+    pub fn repeat(&mut self, path: &Path, identifier: &str, report: Pulled) {
         let key = (path.to_owned(), identifier.to_owned());
-        let weight = weight(&report.items);
-        if let Some((_, weight)) = self.pulled.shift_remove(&key) {
-            self.bytes -= weight;
+        self.pulled.shift_remove(&key);
+        if self.pulled.len() >= FILES {
+            self.pulled.shift_remove_index(0);
         }
-        while self.pulled.len() >= FILES || self.bytes + weight > BYTES {
-            let Some((_, (_, weight))) = self.pulled.shift_remove_index(0) else { break };
-            self.bytes -= weight;
-        }
-        self.bytes += weight;
-        self.pulled.insert(key, (report, weight));
+        self.pulled.insert(key, report);
     }
 
     /// The last report for one identifier.
     pub fn pulled(&self, path: &Path, identifier: &str) -> Option<&Pulled> {
-        self.pulled.get(&(path.to_owned(), identifier.to_owned())).map(|(report, _)| report)
+        self.pulled.get(&(path.to_owned(), identifier.to_owned()))
     }
 
-    /// What each identifier reported of this version of a file: items and the server's own count.
-    pub fn reports(&self, path: &Path, version: i32) -> Vec<(Vec<Diagnostic>, usize)> {
+    /// What each identifier reported of this version of a file.
+    pub fn reports(&self, path: &Path, version: i32) -> Vec<Arc<Listed>> {
         let mut reports: Vec<_> =
-            self.pulled.iter().filter(|((kept, _), (report, _))| kept == path && report.version == version).collect();
+            self.pulled.iter().filter(|((kept, _), report)| kept == path && report.version == version).collect();
         reports.sort_by(|((_, a), _), ((_, b), _)| a.cmp(b));
-        reports.into_iter().map(|(_, (report, _))| (report.items.clone(), report.total)).collect()
+        reports.into_iter().map(|(_, report)| report.list()).collect()
     }
 
     /// The last pushed list, whatever text it describes.
     pub fn pushed(&self, path: &Path) -> Option<&Pushed> {
-        self.pushed.get(path).map(|(list, _)| list)
+        self.pushed.get(path)
+    }
+
+    /// Whether of the last pushed list only the count is left.
+    pub fn is_lost(&self, path: &Path) -> bool {
+        self.pushed(path).is_some_and(|list| list.list().is_only_counted())
     }
 
     /// Where the pushed list of `path` stands against `told`, and against `changed`, the time of the last change that
@@ -252,7 +272,7 @@ impl Store {
                     Push::Current {
                         quiet: now.saturating_duration_since(work.quiet_since(list.at)),
                         more: work.owes_more(),
-                        empty: list.items.is_empty(),
+                        empty: list.list().is_empty(),
                         versioned: list.version.is_some(),
                     }
                 } else {
@@ -264,8 +284,8 @@ impl Store {
 
     /// The files of which problems are known, of whatever text.
     pub fn with_problems(&self) -> impl Iterator<Item = &Path> {
-        let pushed = self.pushed.iter().filter(|(_, (list, _))| !list.items.is_empty()).map(|(path, _)| path.as_path());
-        let pulled = self.pulled.iter().filter(|(_, (report, _))| !report.items.is_empty());
+        let pushed = self.pushed.iter().filter(|(_, list)| !list.list().is_empty()).map(|(path, _)| path.as_path());
+        let pulled = self.pulled.iter().filter(|(_, report)| !report.list().is_empty());
         pushed.chain(pulled.map(|((path, _), _)| path.as_path()))
     }
 
@@ -286,27 +306,21 @@ impl Store {
 
     /// A file is gone: so are its problems.
     pub fn forget(&mut self, path: &Path) {
-        self.drop_pushed(path);
+        self.pushed.remove(path);
         self.flights.remove(path);
-        let bytes = &mut self.bytes;
-        self.pulled.retain(|(kept, _), (_, weight)| {
-            let stays = kept != path;
-            *bytes -= if stays { 0 } else { *weight };
-            stays
-        });
+        self.pulled.retain(|(kept, _), _| kept != path);
     }
 
     /// Learns from problems that come after an empty list of the same text, where nothing else has changed in between.
-    fn think_twice(&mut self, path: &Path, list: &Pushed, told: Option<Sent>) {
+    fn think_twice(&mut self, path: &Path, version: Option<i32>, at: Instant, told: Option<Sent>) {
         let undisturbed = self.flights.get(path).is_some_and(|flight| flight.since >= 2);
         if let Some(kept) = self.pushed(path)
-            && kept.items.is_empty()
-            && !list.items.is_empty()
-            && kept.version == list.version
+            && kept.list().is_empty()
+            && kept.version == version
             && undisturbed
             && told.is_some_and(|told| kept.at > told.at)
         {
-            let took = list.at.saturating_duration_since(kept.at).min(LONGEST_LEARNT);
+            let took = at.saturating_duration_since(kept.at).min(LONGEST_LEARNT);
             self.second_thoughts = self.second_thoughts.max(Some(took));
         }
     }
@@ -329,23 +343,6 @@ impl Store {
             Some(known) => (known * 3 + seen) / 4,
         });
     }
-}
-
-/// The memory of a list.
-fn weight(items: &[Diagnostic]) -> usize {
-    items.iter().map(Diagnostic::weight).sum()
-}
-
-/// Merges the lists of several channels: the same finding told twice is one.
-pub fn merge(lists: impl IntoIterator<Item = Vec<Diagnostic>>) -> Vec<Diagnostic> {
-    let mut merged: Vec<Diagnostic> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for item in lists.into_iter().flatten() {
-        if seen.insert((item.range, item.severity, item.code.clone(), item.source.clone(), item.message.clone())) {
-            merged.push(item);
-        }
-    }
-    merged
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use crate::{
     protocol::{
         read::{self, Caps, FileReport},
-        types::{FileRef, Report},
+        types::{FileRef, Listed, Report},
     },
     registry::{DiagnosticMode, Entry},
 };
@@ -24,11 +24,10 @@ use super::{
     ground::Ground,
     instance::State,
     pool::Pool,
-    query::{Answer, FileProblems, Query, Question, Reply},
+    query::{Answer, Query, Question, Reply},
     readiness::Standing,
     session::Session,
     shortfall::Shortfall,
-    store::merge,
     sync::SyncError,
     verdict::Verdict,
 };
@@ -53,14 +52,14 @@ impl Session {
             return Err(Shortfall::Unsupported(question.query.wants()));
         }
         let asked = providers.iter().map(|(identifier, _)| self.survey_one(ground, question, identifier.as_deref()));
-        let mut by_file: HashMap<PathBuf, Vec<FileProblems>> = HashMap::new();
+        let mut by_file: HashMap<PathBuf, Vec<Listed>> = HashMap::new();
         for reports in join_all(asked).await {
             for report in reports? {
                 let FileRef::Path(path) = report.file else { continue };
-                if let Report::Full { items, total, .. } = report.report
+                if let Report::Full { list, .. } = report.report
                     && self.is_told(&path, report.version)
                 {
-                    by_file.entry(path).or_default().push(FileProblems { items, total });
+                    by_file.entry(path).or_default().push(list);
                 }
             }
         }
@@ -71,14 +70,9 @@ impl Session {
         let record = self.heard.record();
         let whole = |(path, lists): &(PathBuf, Vec<_>)| {
             // What it pushes besides is merged where the file itself is asked about.
-            lists.len() == providers.len() && record.store.pushed(path).is_none_or(|list| list.items.is_empty())
+            lists.len() == providers.len() && record.store.pushed(path).is_none_or(|pushed| pushed.list().is_empty())
         };
-        let files = by_file.into_iter().filter(whole).map(|(path, lists)| {
-            let (told, total) = lists.iter().fold((0, 0), |(n, t), list| (n + list.items.len(), t + list.total));
-            let items = merge(lists.into_iter().map(|list| list.items));
-            let total = total - (told - items.len());
-            (path, FileProblems { items, total })
-        });
+        let files = by_file.into_iter().filter(whole).map(|(path, lists)| (path, Listed::merge(lists)));
         let answer = Answer::Project(files.collect());
         let (verdict, reason) = seen.judged(Verdict::Fresh, self.entry.def.untrusted.note.clone());
         Ok(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: self.encoding })

@@ -12,7 +12,10 @@ use tokio::time::Instant;
 use crate::{
     protocol::types::Severity,
     registry::ScopedName,
-    runtime::query::{Answer, Query, Question},
+    runtime::{
+        query::{Answer, Query, Question},
+        shortfall::Shortfall,
+    },
 };
 
 use super::{

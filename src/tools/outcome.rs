@@ -50,6 +50,8 @@ pub struct Page {
     pub fingerprint: u64,
     /// The point in time that the answer stands for, as `since` takes it back: opaque, langport's own.
     pub mark: Option<String>,
+    /// Errors, warnings, infos, hints: all that the answer is about, listed or not.
+    pub counts: Option<[usize; 4]>,
 }
 
 /// The payload. Lists begin at `page.offset` and may hold more than fits: the renderer stops at its budget.

@@ -1,15 +1,14 @@
 //! Diagnostics, pushed (`textDocument/publishDiagnostics`) and pulled (`textDocument/diagnostic`,
 //! `workspace/diagnostic`).
 
-use std::cell::Cell;
-
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Short, Signed, Uri};
-use super::problems::{Problems, ROOM};
+use super::keep::Keep;
+use super::problems::Problems;
 use super::shape::{Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
-use crate::protocol::types::{Capped, Diagnostic, FileRef, Published, Report};
+use crate::protocol::types::{Capped, FileRef, Listed, Published, Report};
 use crate::protocol::uri::uri_to_ref;
 
 /// Bytes of a result id; it goes back to the server, so a longer one is not kept at all.
@@ -36,10 +35,16 @@ pub fn report(raw: &[u8], caps: &Caps) -> Result<Option<Report>, ReadError> {
 
 /// One file's part of a workspace report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileReport {
+pub struct FileReport<L = Listed> {
     pub file: FileRef,
     pub version: Option<i32>,
-    pub report: Report,
+    pub report: Report<L>,
+}
+
+/// Puts the lists of a message in the places of their numbers.
+fn deal(keep: Keep) -> impl FnMut(usize) -> Listed {
+    let mut lists = keep.into_lists();
+    move |number| lists.get_mut(number).map(std::mem::take).unwrap_or_default()
 }
 
 /// Reads the answer to `workspace/diagnostic`; `null` is `None`.
@@ -64,36 +69,31 @@ impl<'de> Shape<'de> for PublishedShape {
 
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let (mut uri, mut version) = (None, None);
+        let keep = Keep::new(self.caps.items);
         let mut list = Err(Found::Without("diagnostics"));
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "uri" => uri = value(&mut object, Uri)?,
                 "version" => version = value(&mut object, Signed)?,
-                "diagnostics" => list = problems(&mut object, &self.caps, &Cell::new(ROOM), "diagnostics")?,
+                "diagnostics" => list = problems(&mut object, &self.caps, &keep, "diagnostics")?,
                 _ => skip(&mut object)?,
             }
         }
         let Some(uri) = uri.filter(|uri| !uri.is_empty()) else { return Ok(Err(Found::Without("uri"))) };
-        Ok(list.map(|Capped { items, total, dropped }| Published {
-            file: uri_to_ref(&uri),
-            version,
-            items,
-            total,
-            dropped,
-        }))
+        Ok(list.map(|number| Published { file: uri_to_ref(&uri), version, list: deal(keep)(number) }))
     }
 }
 
-/// A list of diagnostics, if it was one.
-type Read = Result<Capped<Diagnostic>, Found>;
+/// The number of a list of diagnostics, if it was one.
+type Read = Result<usize, Found>;
 
 fn problems<'de, A: MapAccess<'de>>(
     object: &mut A,
     caps: &Caps,
-    room: &Cell<usize>,
+    keep: &Keep,
     key: &'static str,
 ) -> Result<Read, A::Error> {
-    Ok(value(object, Problems { caps, room })?.map_err(|_| Found::Without(key)))
+    Ok(value(object, Problems { caps, keep })?.map_err(|_| Found::Without(key)))
 }
 
 struct OneReport {
@@ -112,7 +112,9 @@ impl<'de> Shape<'de> for OneReport {
     }
 
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
-        Ok(Parts::read(object, &self.caps, &Cell::new(ROOM), true)?.report().map(Some))
+        let keep = Keep::new(self.caps.items);
+        let read = Parts::read(object, &self.caps, &keep, true)?.report();
+        Ok(read.map(|report| Some(report.map(&mut deal(keep)))))
     }
 }
 
@@ -122,25 +124,20 @@ struct Parts {
     kind: Option<String>,
     result_id: Option<String>,
     items: Option<Read>,
-    related: Vec<(FileRef, Report)>,
+    related: Vec<(FileRef, Report<usize>)>,
     file: Option<FileRef>,
     version: Option<i32>,
 }
 
 impl Parts {
-    fn read<'de, A: MapAccess<'de>>(
-        mut object: A,
-        caps: &Caps,
-        room: &Cell<usize>,
-        related: bool,
-    ) -> Result<Self, A::Error> {
+    fn read<'de, A: MapAccess<'de>>(mut object: A, caps: &Caps, keep: &Keep, related: bool) -> Result<Self, A::Error> {
         let mut parts = Self::default();
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "kind" => parts.kind = value(&mut object, Short(16))?,
                 "resultId" => parts.result_id = value(&mut object, ResultId)?,
-                "items" => parts.items = Some(problems(&mut object, caps, room, "items")?),
-                "relatedDocuments" if related => parts.related = value(&mut object, RelatedShape { caps, room })?,
+                "items" => parts.items = Some(problems(&mut object, caps, keep, "items")?),
+                "relatedDocuments" if related => parts.related = value(&mut object, RelatedShape { caps, keep })?,
                 "uri" => {
                     let uri = value(&mut object, Uri)?.filter(|uri| !uri.is_empty());
                     parts.file = uri.map(|uri| uri_to_ref(&uri));
@@ -153,14 +150,11 @@ impl Parts {
     }
 
     /// The report; where `kind` is missing or unknown, items make it a full one.
-    fn report(self) -> Result<Report, Found> {
+    fn report(self) -> Result<Report<usize>, Found> {
         let Self { kind, result_id, items, related, .. } = self;
         match (kind.as_deref(), items) {
             (Some("unchanged"), _) => Ok(Report::Unchanged { result_id: result_id.unwrap_or_default(), related }),
-            (_, Some(items)) => {
-                let Capped { items, total, dropped } = items?;
-                Ok(Report::Full { items, total, dropped, result_id, related })
-            }
+            (_, Some(list)) => Ok(Report::Full { list: list?, result_id, related }),
             (Some("full"), None) => Err(Found::Without("items")),
             _ => Err(Found::Without("kind")),
         }
@@ -185,11 +179,11 @@ impl Shape<'_> for ResultId {
 /// `relatedDocuments`: reports by URI; those that cannot be read are left out.
 struct RelatedShape<'c> {
     caps: &'c Caps,
-    room: &'c Cell<usize>,
+    keep: &'c Keep,
 }
 
 impl<'de> Shape<'de> for RelatedShape<'_> {
-    type Value = Vec<(FileRef, Report)>;
+    type Value = Vec<(FileRef, Report<usize>)>;
 
     fn other(self, _: Found) -> Self::Value {
         Vec::new()
@@ -199,7 +193,7 @@ impl<'de> Shape<'de> for RelatedShape<'_> {
         let mut related = Vec::new();
         while let Some(uri) = key(&mut object)? {
             if let Some(Ok(report)) =
-                value(&mut object, Nested { caps: self.caps, room: self.room })?.map(Parts::report)
+                value(&mut object, Nested { caps: self.caps, keep: self.keep })?.map(Parts::report)
                 && related.len() < self.caps.items
             {
                 related.push((uri_to_ref(&uri), report));
@@ -212,7 +206,7 @@ impl<'de> Shape<'de> for RelatedShape<'_> {
 /// A report inside another; it has no related documents of its own.
 struct Nested<'c> {
     caps: &'c Caps,
-    room: &'c Cell<usize>,
+    keep: &'c Keep,
 }
 
 impl<'de> Shape<'de> for Nested<'_> {
@@ -223,7 +217,7 @@ impl<'de> Shape<'de> for Nested<'_> {
     }
 
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<Parts>, A::Error> {
-        Parts::read(object, self.caps, self.room, false).map(Some)
+        Parts::read(object, self.caps, self.keep, false).map(Some)
     }
 }
 
@@ -243,25 +237,32 @@ impl<'de> Shape<'de> for WorkspaceShape {
     }
 
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let keep = Keep::new(self.caps.items);
         let mut list = None;
         while let Some(key) = key(&mut object)? {
             match &*key {
-                "items" => list = value(&mut object, FileReports { caps: &self.caps, room: &Cell::new(ROOM) })?,
+                "items" => list = value(&mut object, FileReports { caps: &self.caps, keep: &keep })?,
                 _ => skip(&mut object)?,
             }
         }
-        Ok(list.map(Some).ok_or(Found::Without("items")))
+        let Some(Capped { items, total, dropped }) = list else { return Ok(Err(Found::Without("items"))) };
+        let mut lists = deal(keep);
+        let items = items.into_iter().map(|FileReport { file, version, report }| {
+            let report = report.map(&mut lists);
+            FileReport { file, version, report }
+        });
+        Ok(Ok(Some(Capped { items: items.collect(), total, dropped })))
     }
 }
 
 /// The files of a workspace report.
 struct FileReports<'c> {
     caps: &'c Caps,
-    room: &'c Cell<usize>,
+    keep: &'c Keep,
 }
 
 impl<'de> Shape<'de> for FileReports<'_> {
-    type Value = Option<Capped<FileReport>>;
+    type Value = Option<Capped<FileReport<usize>>>;
 
     fn other(self, _: Found) -> Self::Value {
         None
@@ -273,7 +274,7 @@ impl<'de> Shape<'de> for FileReports<'_> {
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut list = Capped::default();
-        while let Some(parts) = item(&mut array, Nested { caps: self.caps, room: self.room })? {
+        while let Some(parts) = item(&mut array, Nested { caps: self.caps, keep: self.keep })? {
             let read = parts.and_then(|mut parts| {
                 let (file, version) = (parts.file.take()?, parts.version);
                 Some(FileReport { file, version, report: parts.report().ok()? })

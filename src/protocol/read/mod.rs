@@ -8,6 +8,7 @@ mod diagnostics;
 mod edits;
 mod hierarchy;
 mod hover;
+mod keep;
 mod keys;
 mod locations;
 mod markdown;

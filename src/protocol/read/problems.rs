@@ -1,91 +1,50 @@
-//! A list of diagnostics. Past the cap a worse one takes the place of a milder one, so that a flood of hints never
-//! hides an error.
-
-use std::cell::Cell;
+//! A list of diagnostics, each kept as it came where there is room.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use super::basic::{Documentation, PlaceShape, RangeShape, Short, TagSet, Tags};
+use super::keep::Keep;
 use super::shape::{Many, Number, Of, Shape, key, skip, value};
 use super::{Caps, Found};
-use crate::protocol::types::{Capped, Diagnostic, Related, Severity, Wire};
+use crate::protocol::types::{Diagnostic, Related, Severity, Wire};
 use crate::protocol::uri::uri_to_ref;
 
 /// Pieces of related information that are kept.
 pub(super) const RELATED: usize = 8;
-/// Bytes of memory that the problems of one message may take, in however many lists; the rest is only counted.
-pub(super) const ROOM: usize = 2 << 20;
 /// Bytes of one list's problems that are kept as they came.
 const WIRE: usize = 256 << 10;
 /// `DiagnosticTag.Unnecessary` and `DiagnosticTag.Deprecated`.
 const UNNECESSARY: u32 = 1;
 const DEPRECATED: u32 = 2;
 
-/// A list of diagnostics; `null` is empty.
+/// A list of diagnostics, of which the number is told; `null` is empty.
 pub(super) struct Problems<'c> {
     pub(super) caps: &'c Caps,
-    pub(super) room: &'c Cell<usize>,
+    pub(super) keep: &'c Keep,
 }
 
 impl<'de> Shape<'de> for Problems<'_> {
-    type Value = Result<Capped<Diagnostic>, Found>;
+    type Value = Result<usize, Found>;
 
     fn other(self, found: Found) -> Self::Value {
         Err(found)
     }
 
     fn null(self) -> Self::Value {
-        Ok(Capped::default())
+        Ok(self.keep.list().number())
     }
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
-        let mut kept = Kept::new(self.caps.items, self.room);
-        let (mut dropped, mut room) = (0, WIRE);
+        let mut list = self.keep.list();
+        let mut room = WIRE;
         while let Some(read) = array.next_element_seed(RawProblem { caps: self.caps, room: &mut room })? {
             match read {
-                Some(problem) => kept.add(problem),
-                None => dropped += 1,
+                Some(problem) => list.add(problem),
+                None => list.malformed(),
             }
         }
-        Ok(Ok(kept.into_capped(dropped)))
-    }
-}
-
-/// Diagnostics by severity, each with its place in the server's order.
-pub(super) struct Kept<'c> {
-    cap: usize,
-    /// Bytes that may still be taken; other lists may share them.
-    room: &'c Cell<usize>,
-    held: usize,
-    total: usize,
-    by_severity: [Vec<(usize, Diagnostic)>; 4],
-}
-
-impl<'c> Kept<'c> {
-    pub(super) fn new(cap: usize, room: &'c Cell<usize>) -> Self {
-        Self { cap, room, held: 0, total: 0, by_severity: Default::default() }
-    }
-
-    pub(super) fn add(&mut self, problem: Diagnostic) {
-        let (severity, weight) = (problem.severity as usize, problem.weight());
-        let place = self.total;
-        self.total += 1;
-        while self.held >= self.cap || weight > self.room.get() {
-            let milder = self.by_severity[severity + 1..].iter_mut().rev().find_map(Vec::pop);
-            let Some((_, milder)) = milder else { return };
-            self.held -= 1;
-            self.room.set(self.room.get() + milder.weight());
-        }
-        self.held += 1;
-        self.room.set(self.room.get() - weight);
-        self.by_severity[severity].push((place, problem));
-    }
-
-    pub(super) fn into_capped(self, dropped: usize) -> Capped<Diagnostic> {
-        let mut all: Vec<_> = self.by_severity.into_iter().flatten().collect();
-        all.sort_by_key(|(place, _)| *place);
-        Capped { items: all.into_iter().map(|(_, problem)| problem).collect(), total: self.total, dropped }
+        Ok(Ok(list.number()))
     }
 }
 

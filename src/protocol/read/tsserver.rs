@@ -1,24 +1,23 @@
 //! Diagnostics in tsserver's own form, the answer to its `…DiagnosticsSync` commands: lines and offsets count from 1,
 //! in UTF-16.
 
-use std::cell::Cell;
-
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Documentation, Short, Unsigned};
+use super::keep::Keep;
 use super::keys::Two;
-use super::problems::{Kept, RELATED, ROOM};
+use super::problems::RELATED;
 use super::shape::{Many, Number, Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::positions::{Position, Range};
-use crate::protocol::types::{Capped, Diagnostic, FileRef, Related, Severity, Wire};
+use crate::protocol::types::{Diagnostic, FileRef, Listed, Related, Severity, Wire};
 
 /// Reads the answer to a command of tsserver's that asks for problems.
 ///
 /// # Errors
 ///
 /// When it is no object with a list in `body`: it has refused, or has answered something else.
-pub fn tsserver_problems(raw: &[u8], caps: &Caps) -> Result<Capped<Diagnostic>, ReadError> {
+pub fn tsserver_problems(raw: &[u8], caps: &Caps) -> Result<Listed, ReadError> {
     read(raw, "tsserver's answer with problems in its body", || Response(Body { caps }))
 }
 
@@ -50,23 +49,22 @@ struct Body<'c> {
 }
 
 impl<'de> Shape<'de> for Body<'_> {
-    type Value = Result<Capped<Diagnostic>, Found>;
+    type Value = Result<Listed, Found>;
 
     fn other(self, _: Found) -> Self::Value {
         Err(Found::Without("body"))
     }
 
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
-        let room = Cell::new(ROOM);
-        let mut kept = Kept::new(self.caps.items, &room);
-        let mut dropped = 0;
+        let keep = Keep::new(self.caps.items);
+        let mut list = keep.list();
         while let Some(read) = item(&mut array, Problem { caps: self.caps })? {
             match read {
-                Some(problem) => kept.add(problem),
-                None => dropped += 1,
+                Some(problem) => list.add(problem),
+                None => list.malformed(),
             }
         }
-        Ok(Ok(kept.into_capped(dropped)))
+        Ok(Ok(keep.into_lists().pop().unwrap_or_default()))
     }
 }
 
@@ -252,7 +250,7 @@ mod tests {
             {"start":{"line":1,"offset":1},"end":{"line":1,"offset":2},"text":"'x' is declared but never used.","code":6133,"category":"suggestion","reportsUnnecessary":{},"source":"plug"},
             {"text":"no place"}, 7]}"#;
         let read = tsserver_problems(raw.as_bytes(), &Caps::default()).unwrap();
-        assert_eq!((read.total, read.dropped), (2, 2));
+        assert_eq!((read.told().sum(), read.malformed), (2, 2));
         let [first, second] = &read.items[..] else { panic!("{read:?}") };
         assert_eq!((first.range.start.line, first.range.start.character, first.range.end.character), (2, 13, 16));
         assert_eq!((first.severity, first.code.as_deref()), (Severity::Error, Some("2322")));

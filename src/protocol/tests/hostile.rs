@@ -80,7 +80,7 @@ async fn odd_notifications_do_no_harm() {
     check(
         r#"{"method":"textDocument/publishDiagnostics","params":{"uri":"foo","diagnostics":[]}}"#,
         expect![[r#"
-            Published(Published { file: Foreign("foo"), version: None, items: [], total: 0, dropped: 0 })
+            Published(Published { file: Foreign("foo"), version: None, list: Listed { items: [], prints: [], beyond: Tally { all: [0, 0, 0, 0], faint: [0, 0, 0, 0] }, sum: 0, malformed: 0 } })
             dropped 0: "#]],
     )
     .await;
@@ -151,7 +151,7 @@ async fn large_notifications_never_reach_the_router_whole() {
     rig.peer.send(&log("after")).await;
     let told = rig.host.wait_for(3).await;
     assert_eq!(told[0], Told::Log { level: 4, text: "before".to_owned() });
-    assert!(matches!(&told[1], Told::Published(list) if list.total == 20_000 && list.version == Some(3)));
+    assert!(matches!(&told[1], Told::Published(list) if list.list.told().sum() == 20_000 && list.version == Some(3)));
     assert_eq!(told[2], Told::Log { level: 4, text: "after".to_owned() });
     assert_eq!(rig.connection.stats().dropped, 2);
 }

@@ -1,7 +1,10 @@
 //! Lists by version, by time, and by the room that they take.
 
 use super::*;
-use crate::protocol::{positions::Range, types::Severity};
+use crate::protocol::{
+    positions::Range,
+    types::{Diagnostic, Severity},
+};
 
 fn finding(message: &str) -> Diagnostic {
     Diagnostic {
@@ -17,8 +20,8 @@ fn finding(message: &str) -> Diagnostic {
     }
 }
 
-fn list(messages: &[&str], version: Option<i32>, at: Instant) -> Pushed {
-    Pushed { items: messages.iter().map(|m| finding(m)).collect(), total: messages.len(), version, at }
+fn list(messages: &[&str]) -> Listed {
+    messages.iter().map(|m| finding(m)).collect()
 }
 
 #[test]
@@ -27,15 +30,15 @@ fn a_list_of_an_older_version_is_older_whenever_it_comes() {
     let mut store = Store::default();
     let path = Path::new("/w/a.py");
     let told = Sent { version: 2, at: t };
-    store.push(path, list(&["old"], Some(1), t + Duration::from_millis(5)), Some(told));
+    store.push(path, list(&["old"]), Some(1), t + Duration::from_millis(5), Some(told));
     assert_eq!(store.push_state(path, told, t, t + Duration::from_millis(9)), Push::Older);
-    store.push(path, list(&[], Some(2), t + Duration::from_millis(10)), Some(told));
+    store.push(path, list(&[]), Some(2), t + Duration::from_millis(10), Some(told));
     assert_eq!(
         store.push_state(path, told, t, t + Duration::from_millis(30)),
         Push::Current { quiet: Duration::from_millis(20), empty: true, versioned: true, more: false }
     );
-    store.push(path, list(&["old"], Some(1), t + Duration::from_millis(40)), Some(told));
-    assert!(store.pushed(path).unwrap().items.is_empty(), "a late list of version 1 does not replace version 2's");
+    store.push(path, list(&["old"]), Some(1), t + Duration::from_millis(40), Some(told));
+    assert!(store.pushed(path).unwrap().list().is_empty(), "a late list of version 1 does not replace version 2's");
 }
 
 #[test]
@@ -43,7 +46,7 @@ fn a_change_elsewhere_makes_a_list_old() {
     let t = Instant::now();
     let mut store = Store::default();
     let (path, told) = (Path::new("/w/b.py"), Sent { version: 3, at: t });
-    store.push(path, list(&[], Some(3), t + Duration::from_millis(5)), Some(told));
+    store.push(path, list(&[]), Some(3), t + Duration::from_millis(5), Some(told));
     let changed = t + Duration::from_millis(6);
     assert_eq!(store.push_state(path, told, changed, t + Duration::from_secs(1)), Push::Older);
 }
@@ -53,7 +56,7 @@ fn without_version_only_what_came_after_the_change_counts() {
     let t = Instant::now();
     let mut store = Store::default();
     let path = Path::new("/w/a.py");
-    store.push(path, list(&["x"], None, t), None);
+    store.push(path, list(&["x"]), None, t, None);
     assert_eq!(
         store.push_state(path, Sent { version: 2, at: t + Duration::from_millis(1) }, t, t + Duration::from_millis(2)),
         Push::Older
@@ -70,21 +73,21 @@ fn a_list_without_version_that_was_on_its_way_never_counts_alone() {
     store.tell(path, t);
     store.tell(path, ms(10));
     let told = Sent { version: 2, at: ms(10) };
-    store.push(path, list(&["of the first text, or of the second?"], None, ms(20)), Some(told));
+    store.push(path, list(&["of the first text, or of the second?"]), None, ms(20), Some(told));
     assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
-    store.push(path, list(&["of the second"], None, ms(30)), Some(told));
+    store.push(path, list(&["of the second"]), None, ms(30), Some(told));
     assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
 }
 
 #[test]
 fn the_report_taken_longest_ago_makes_room() {
-    let report = |version| Pulled { items: vec![finding("x")], total: 1, result_id: None, version };
     let mut store = Store::default();
+    let mut pull = |path: &str, version| store.pull(Path::new(path), "", list(&["x"]), None, version);
     for n in 0..=FILES {
-        store.pull(Path::new(&format!("/w/{n}.py")), "", report(1));
+        pull(&format!("/w/{n}.py"), 1);
     }
-    store.pull(Path::new("/w/1.py"), "", report(2));
-    store.pull(Path::new("/w/new.py"), "", report(1));
+    pull("/w/1.py", 2);
+    pull("/w/new.py", 1);
     assert!(store.pulled(Path::new("/w/0.py"), "").is_none());
     assert!(store.pulled(Path::new("/w/2.py"), "").is_none());
     assert_eq!(store.reports(Path::new("/w/1.py"), 2).len(), 1);
@@ -99,9 +102,9 @@ fn a_list_that_crosses_a_change_elsewhere_never_counts_alone() {
     let told = Sent { version: 2, at: t };
     store.tell(path, t);
     store.changed_elsewhere(ms(10), false, None);
-    store.push(path, list(&[], Some(2), ms(20)), Some(told));
+    store.push(path, list(&[]), Some(2), ms(20), Some(told));
     assert_eq!(store.push_state(path, told, ms(10), ms(900)), Push::Older);
-    store.push(path, list(&["of the files as they are"], Some(2), ms(30)), Some(told));
+    store.push(path, list(&["of the files as they are"]), Some(2), ms(30), Some(told));
     assert!(matches!(store.push_state(path, told, ms(10), ms(900)), Push::Current { .. }));
 }
 
@@ -110,36 +113,33 @@ fn lists_of_files_that_nobody_has_open_make_room_first() {
     let (mut store, now) = (Store::default(), Instant::now());
     let open = Path::new("/w/open.py");
     store.tell(open, now);
-    store.push(open, list(&["a"], Some(1), now), None);
+    store.push(open, list(&["a"]), Some(1), now, None);
     for number in 0..2 * FILES {
-        store.push(Path::new(&format!("/w/{number}.py")), list(&["b"], None, now + Duration::from_millis(1)), None);
+        store.push(Path::new(&format!("/w/{number}.py")), list(&["b"]), None, now + Duration::from_millis(1), None);
     }
     assert!(store.pushed(open).is_some());
     assert_eq!(store.pushed.len(), FILES);
 }
 
 #[test]
-fn large_lists_make_room_before_there_are_many() {
-    let (mut store, now) = (Store::default(), Instant::now());
-    let large = "x".repeat(BYTES / 10);
+fn large_lists_make_room_and_are_still_counted() {
+    let shelf = super::super::shelf::Shelf::new(1 << 20);
+    let (mut store, now) = (Store::new(shelf.board()), Instant::now());
+    let large = "x".repeat(100_000);
     let path = |n: usize| PathBuf::from(format!("/w/{n}.py"));
     for n in 0..20 {
-        store.push(&path(n), list(&[&large], None, now + Duration::from_millis(n as u64)), None);
-        let report = Pulled { items: vec![finding(&large)], total: 1, result_id: None, version: 1 };
-        store.pull(&path(n), "", report);
-        assert!(store.bytes <= BYTES + BYTES / 8, "{}", store.bytes);
+        store.push(&path(n), list(&[&large]), None, now + Duration::from_millis(n as u64), None);
+        store.pull(&path(n), "", list(&[&large]), None, 1);
+        assert!(shelf.bytes() <= 1 << 20, "{}", shelf.bytes());
     }
-    assert!(store.pushed(&path(19)).is_some() && store.pulled(&path(19), "").is_some());
+    assert!(!store.is_lost(&path(19)) && store.is_lost(&path(0)));
+    assert_eq!(store.pushed(&path(0)).unwrap().list().told().all, [1, 0, 0, 0]);
+    assert!(store.pulled(&path(0), "").unwrap().list().is_only_counted());
+    assert_eq!(store.with_problems().count(), 40);
     for n in 0..20 {
         store.forget(&path(n));
     }
-    assert_eq!(store.bytes, 0);
-}
-
-#[test]
-fn merging_keeps_one_of_each_finding() {
-    let merged = merge([vec![finding("a"), finding("b")], vec![finding("b"), finding("c")]]);
-    assert_eq!(merged.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(shelf.bytes(), 0);
 }
 
 #[test]
@@ -151,17 +151,17 @@ fn an_empty_list_stands_longer_where_second_thoughts_were_seen() {
     let (path, one) = (Path::new("/w/a.py"), Sent { version: 1, at: t });
     store.tell(path, t);
     assert_eq!(store.empty_settle(path, usual), Duration::from_millis(1200), "the first text of a file");
-    store.push(path, list(&[], Some(1), ms(50)), Some(one));
-    store.push(path, list(&["x"], Some(1), ms(900)), Some(one));
+    store.push(path, list(&[]), Some(1), ms(50), Some(one));
+    store.push(path, list(&["x"]), Some(1), ms(900), Some(one));
     let two = Sent { version: 2, at: ms(1000) };
     store.tell(path, two.at);
     assert_eq!(store.empty_settle(path, usual), Duration::from_millis(1275), "850 ms and half of that");
 
     let mut store = Store::default();
     store.tell(path, t);
-    store.push(path, list(&[], Some(1), ms(50)), Some(one));
+    store.push(path, list(&[]), Some(1), ms(50), Some(one));
     store.changed_elsewhere(ms(60), false, None);
-    store.push(path, list(&["x"], Some(1), ms(2000)), Some(one));
+    store.push(path, list(&["x"]), Some(1), ms(2000), Some(one));
     store.tell(path, two.at);
     assert_eq!(store.empty_settle(path, usual), usual, "the change elsewhere brought the problem");
 }

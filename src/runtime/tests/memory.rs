@@ -185,6 +185,7 @@ impl Machine {
             documents: 8,
             pending: 8,
             room: Room::default(),
+            shelf: Default::default(),
             confinement: Confinement::default(),
             opener: Opener::Memory(memory.clone()),
         };

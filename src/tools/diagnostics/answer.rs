@@ -2,7 +2,7 @@
 //! marked and remembered.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     hash::{Hash, Hasher},
     path::Path,
 };
@@ -18,7 +18,7 @@ use super::{
     pages::Kept,
     remarks::{Judging, remarks, remarks_on_judging},
     sweep::{Checked, Found, Sweep},
-    words::{Counts, summary},
+    words::{Counts, listed, summary},
 };
 use crate::{
     config::count,
@@ -96,18 +96,17 @@ impl<'a> Answering<'a> {
         let memory = &self.ask.engine.memory;
         let point = memory.mark(self.moment.seq, self.moment.at);
         let mut counts = Counts { unreached: sweep.unreached, ..Counts::default() };
-        let (mut lines, mut judging) = (Vec::new(), Judging::default());
+        let (mut lines, mut with, mut judging) = (Vec::new(), 0, Judging::default());
         for one in &sweep.checked {
             let rank = rank(&one.path);
             let known = known(one);
             let compared = self.compare(one, rank, &known, &mut judging);
             self.remember(one, known, point);
             let Some(compared) = compared else { continue };
-            counts.beyond += one.beyond;
-            self.list(one, rank, &compared, &mut counts, &mut lines);
+            with += usize::from(self.list(one, rank, &compared, &mut counts, &mut lines));
         }
         if several {
-            counts.files = Some((sweep.checked.len() - judging.left_out(), with_lines(&lines)));
+            counts.files = Some((sweep.checked.len() - judging.left_out(), with));
         }
         if self.request.new_only {
             counts.new = Some(judging.gone);
@@ -142,6 +141,7 @@ impl<'a> Answering<'a> {
             summary: text,
             notes,
             details,
+            counts: counts.told.all,
             mark,
             page: self.ask.page_items().min(most),
         };
@@ -159,7 +159,7 @@ impl<'a> Answering<'a> {
             return Some(Compared { new: vec![true; known.len()], ..Compared::default() });
         }
         let baseline = self.basis.baseline(&self.ask.engine.memory, &one.path, &one.text);
-        let mut compared = compare(&baseline, &one.text, known, &answered(one));
+        let mut compared = compare(&baseline, &one.text, known, &answered(one), one.cut.all.map(|number| number > 0));
         let (unsure, older) = self.by_names(one, &mut compared);
         let by_lines = matches!(baseline, Baseline::Text(_));
         if by_lines && older > 0 {
@@ -202,14 +202,22 @@ impl<'a> Answering<'a> {
         (unsure, older)
     }
 
-    fn list(&self, one: &Checked, rank: Rank, compared: &Compared, counts: &mut Counts, lines: &mut Vec<Line>) {
+    /// Counts and lists what is to be told of a file; whether there is anything to list.
+    fn list(&self, one: &Checked, rank: Rank, compared: &Compared, counts: &mut Counts, lines: &mut Vec<Line>) -> bool {
+        let (before, least) = (lines.len(), self.request.least);
+        counts.cut += one.cut;
+        counts.malformed += one.malformed;
+        if !self.request.new_only {
+            counts.told += one.cut;
+        }
         let counted = one.found.iter().zip(&compared.new).filter(|(_, new)| **new);
         for (found, _) in counted {
-            counts.add(found.severity, found.faint);
-            if Counts::lists(found.severity, found.faint, self.request.least) {
+            counts.told.add(found.severity, found.faint);
+            if Counts::lists(found.severity, found.faint, least) {
                 lines.push(Line { rank, severity: found.severity, problem: found.problem.clone() });
             }
         }
+        lines.len() > before || !self.request.new_only && listed(&one.cut, least).iter().any(|number| *number > 0)
     }
 
     /// What changed while the files were asked about: those that did are old, and the others may depend on them.
@@ -275,7 +283,8 @@ impl<'a> Answering<'a> {
         let servers = one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.id.clone()).collect();
         let known = known.into_iter().filter(|(_, server)| of(*server)).map(|(known, _)| known).collect();
         let memory = &self.ask.engine.memory;
-        let noted = Noted { text: one.text.clone(), known, servers, whole: one.is_whole() };
+        let cut = one.cut.all.map(|number| number > 0);
+        let noted = Noted { text: one.text.clone(), known, servers, cut, whole: one.is_whole() };
         memory.record(&one.path, noted, point, self.ask.caller.id);
     }
 
@@ -378,11 +387,6 @@ fn merged(parts: &[&ServerVerdict]) -> Option<ServerVerdict> {
         Some(format!("{fresh} of {}", count(parts.len(), "file", "files")))
     };
     Some(ServerVerdict { id: first.id.clone(), server: first.server.clone(), verdict, reason })
-}
-
-/// Files with something to list.
-fn with_lines(lines: &[Line]) -> usize {
-    lines.iter().map(|line| &line.problem.file).collect::<BTreeSet<_>>().len()
 }
 
 /// Where a problem stands in the list.

@@ -76,12 +76,13 @@ impl Compared {
 }
 
 /// Compares the problems of `text`; `servers` have answered, nobody in the place of one who has not, and each problem
-/// comes with the index of its own one.
+/// comes with the index of its own one. Of the severities in `cut` not all are known.
 pub(super) fn compare(
     baseline: &Baseline,
     text: &str,
     now: &[(Known, usize)],
     servers: &[Option<ScopedName>],
+    cut: [bool; 4],
 ) -> Compared {
     match baseline {
         Baseline::Nothing => Compared { new: vec![true; now.len()], ..Compared::default() },
@@ -93,11 +94,17 @@ pub(super) fn compare(
             let new = now.iter().map(|(problem, _)| !same.contains_key(&problem.line)).collect();
             Compared { new, ..Compared::default() }
         }
-        Baseline::Known(record) => with_record(record, text, now, servers),
+        Baseline::Known(record) => with_record(record, text, now, servers, cut),
     }
 }
 
-fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[Option<ScopedName>]) -> Compared {
+fn with_record(
+    record: &Record,
+    text: &str,
+    now: &[(Known, usize)],
+    servers: &[Option<ScopedName>],
+    cut: [bool; 4],
+) -> Compared {
     let (old_lines, new_lines) = (lines(&record.text), lines(text));
     let hunks = diff(&old_lines, &new_lines);
     let to_old = unchanged_of(&hunks, new_lines.len());
@@ -124,15 +131,17 @@ fn with_record(record: &Record, text: &str, now: &[(Known, usize)], servers: &[O
         let own = words(&new_lines, problem.line);
         new[at] = !take(&|known| known.key == problem.key && words(&old_lines, known.line) == own);
     }
-    // Whoever had not answered then may have known all of it.
+    // Whoever had not answered then may have known all of it; and it may have been told, and been too much to keep.
     let mut unknown = false;
-    for (at, (_, server)) in now.iter().enumerate() {
-        unknown |= new[at]
-            && servers.get(*server).is_none_or(|server| server.as_ref().is_none_or(|it| !record.servers.contains(it)));
+    for (at, (problem, server)) in now.iter().enumerate() {
+        let server = servers.get(*server).and_then(Option::as_ref);
+        let then = server.is_some_and(|server| record.servers.contains(server));
+        unknown |= new[at] && (!then || record.cut[problem.severity as usize]);
     }
-    // Of those who have not answered now nothing is gone.
+    // Of those who have not answered now nothing is gone, nor of those that are too many to keep.
     let all_answered = record.servers.iter().all(|server| servers.iter().flatten().any(|it| it == server));
-    let gone = left.into_iter().flatten().map(|known| known.severity).filter(|_| all_answered).collect();
+    let gone = left.into_iter().flatten().map(|known| known.severity);
+    let gone = gone.filter(|severity| all_answered && !cut[*severity as usize]).collect();
     Compared { new, gone, unknown }
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Record {
     pub known: Vec<Known>,
     /// Those who had answered.
     pub servers: Vec<ScopedName>,
+    /// The severities of which there were too many to know all.
+    pub cut: [bool; 4],
     /// The marks of the first and the last answer that said just this, and who got the last one.
     first: u64,
     last: u64,
@@ -62,6 +64,7 @@ pub(super) struct Noted {
     pub text: Arc<str>,
     pub known: Vec<Known>,
     pub servers: Vec<ScopedName>,
+    pub cut: [bool; 4],
     pub whole: bool,
 }
 
@@ -160,10 +163,11 @@ impl Memory {
 
     /// Keeps what is known of a file now.
     pub(super) fn record(&self, path: &Path, noted: Noted, point: Point, caller: u64) {
-        let Noted { text, known, servers, whole } = noted;
+        let Noted { text, known, servers, cut, whole } = noted;
         let mut inner = self.inner();
         let mut history = inner.files.shift_remove(path).unwrap_or_default();
-        let same = |old: &Arc<Record>| old.text == text && old.known == known && old.servers == servers;
+        let same =
+            |old: &Arc<Record>| old.text == text && old.known == known && old.servers == servers && old.cut == cut;
         let first = match history.back().filter(|old| same(old)).cloned() {
             Some(old) => {
                 history.pop_back();
@@ -172,7 +176,7 @@ impl Memory {
             }
             None => point.number,
         };
-        let record = Arc::new(Record { text, known, servers, first, last: point.number, caller, whole });
+        let record = Arc::new(Record { text, known, servers, cut, first, last: point.number, caller, whole });
         inner.bytes += weight(&record);
         history.push_back(record);
         if history.len() > DEPTH
@@ -267,7 +271,8 @@ mod tests {
 
     fn note(memory: &Memory, text: &str, caller: u64) -> Point {
         let point = memory.mark(0, 0);
-        let noted = Noted { text: text.into(), known: Vec::new(), servers: vec!["x".parse().unwrap()], whole: true };
+        let servers = vec!["x".parse().unwrap()];
+        let noted = Noted { text: text.into(), known: Vec::new(), servers, cut: [false; 4], whole: true };
         memory.record(Path::new("/a"), noted, point, caller);
         point
     }
@@ -316,7 +321,8 @@ mod tests {
         let big: Arc<str> = "x".repeat(1 << 20).into();
         for n in 0..100 {
             let path = PathBuf::from(format!("/{n}"));
-            let noted = Noted { text: big.clone(), known: Vec::new(), servers: Vec::new(), whole: true };
+            let noted =
+                Noted { text: big.clone(), known: Vec::new(), servers: Vec::new(), cut: [false; 4], whole: true };
             memory.record(&path, noted, point, 1);
         }
         assert!(memory.inner().bytes <= BYTES && memory.files().len() < 30);

@@ -2,6 +2,7 @@
 //! something to say, with what they are worth.
 
 mod answer;
+mod budget;
 mod changed;
 mod choose;
 mod compare;

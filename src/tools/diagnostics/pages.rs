@@ -28,6 +28,8 @@ pub(super) struct Kept {
     pub notes: Vec<String>,
     pub details: Vec<String>,
     pub mark: String,
+    /// Errors, warnings, infos, hints: all that were told, listed or not.
+    pub counts: [usize; 4],
     /// Problems on one page.
     pub page: usize,
 }
@@ -48,6 +50,7 @@ impl Kept {
                 total: self.listed.len(),
                 fingerprint: self.fingerprint,
                 mark: Some(self.mark.clone()),
+                counts: Some(self.counts),
             },
         }
     }

@@ -11,13 +11,13 @@ use std::{
 use futures::future::join_all;
 use tokio::time::Instant;
 
-use super::Moment;
+use super::{Moment, budget::Budget};
 use crate::{
     config::count,
-    protocol::types::Severity,
+    protocol::types::{Listed, Severity, Tally},
     registry::{DisplayName, Entry, ScopedName},
     runtime::{
-        query::{Answer, FileProblems, Query, Reply},
+        query::{Answer, Query, Reply},
         shortfall::Shortfall,
     },
     tools::{
@@ -49,8 +49,10 @@ pub(super) struct Checked {
     pub parts: Vec<ServerVerdict>,
     pub verdict: Verdict,
     pub found: Vec<Found>,
-    /// Problems that servers told of, and that were too many to read.
-    pub beyond: usize,
+    /// Problems that servers told of, and that were too many to keep.
+    pub cut: Tally,
+    /// Entries of servers' lists that could not be read.
+    pub malformed: usize,
     /// Why servers have not answered.
     pub missing: Vec<Missing>,
 }
@@ -89,7 +91,7 @@ pub(super) struct Sweep {
 /// What servers have told of their whole project: for each file whole lists.
 #[derive(Default)]
 pub(super) struct Surveys {
-    told: HashMap<Key, (Reply, HashMap<PathBuf, FileProblems>)>,
+    told: HashMap<Key, (Reply, HashMap<PathBuf, Listed>)>,
     /// The texts that this is about.
     texts: HashMap<PathBuf, Arc<str>>,
 }
@@ -115,6 +117,7 @@ impl Ask<'_> {
         let mut down: HashMap<Key, Shortfall> = HashMap::new();
         let size = self.engine.limits.documents.clamp(1, TOGETHER);
         let total = targets.len();
+        let mut budget = Budget::new(self.engine.limits.diagnostics_file);
         let mut targets = targets.into_iter().peekable();
         while targets.peek().is_some() {
             let left = self.deadline.saturating_duration_since(Instant::now());
@@ -135,6 +138,7 @@ impl Ask<'_> {
                 }
                 let text = surveys.text_of(&heard, &file.path);
                 sweep.checked.push(self.checked(file, heard.into_iter().map(|(_, one)| one).collect(), text));
+                budget.take(&mut sweep.checked);
             }
             self.progress.say(&format!("{} of {}", sweep.checked.len(), count(total, "file", "files")));
         }
@@ -199,16 +203,18 @@ impl Ask<'_> {
     fn checked(&self, file: File, heard: Vec<Heard>, text: Option<Arc<str>>) -> Checked {
         let heard = without_the_unsupporting(heard);
         let parts: Vec<ServerVerdict> = heard.iter().map(|one| self.part(one)).collect();
-        let (mut found, mut missing, mut beyond) = (Vec::new(), Vec::new(), 0);
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        let (mut cut, mut malformed) = (Tally::default(), 0);
         for (server, one) in heard.iter().enumerate() {
             match &one.result {
                 Ok(Reply { answer: Answer::Problems(problems), encoding, .. }) => {
                     let mut reader = Reader::new(self, *encoding);
-                    beyond += problems.total.saturating_sub(problems.items.len());
+                    cut += problems.cut();
+                    malformed += problems.malformed;
                     let name = &parts[server].server;
                     found.extend(problems.items.iter().map(|item| Found {
                         severity: item.severity,
-                        faint: item.severity >= Severity::Info && (item.unnecessary || item.deprecated),
+                        faint: item.is_faint(),
                         server,
                         problem: problem(&mut reader, &file, item, name),
                     }));
@@ -226,7 +232,7 @@ impl Ask<'_> {
         // Each asks until its answer is about the text on disk.
         let now = || self.engine.ground.read(&file.path).map_or_else(|_| file.lines.shared(), |now| now.text.clone());
         let text = text.unwrap_or_else(now);
-        Checked { path: file.path, shown: file.shown, text, parts, verdict, found, beyond, missing }
+        Checked { path: file.path, shown: file.shown, text, parts, verdict, found, cut, malformed, missing }
     }
 
     /// Asks those for their whole project who can be asked so, once each, within a part of the time. What files were

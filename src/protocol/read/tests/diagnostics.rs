@@ -24,16 +24,18 @@ fn show_problem(problem: &Diagnostic) -> String {
 
 fn show_published(list: &Published) -> String {
     let version = show_some("version", &list.version);
-    let (file, kept) = (show_file(&list.file), list.items.len());
-    let head = format!("{file}{version}: {kept} of {}, {} dropped", list.total, list.dropped);
+    let (file, list) = (show_file(&list.file), &list.list);
+    let (kept, told) = (list.items.len(), list.told().sum());
+    let head = format!("{file}{version}: {kept} of {told}, {} dropped", list.malformed);
     lines([head].into_iter().chain(list.items.iter().map(show_problem)))
 }
 
 fn show_one_report(report: &Report) -> String {
     let (head, items, related) = match report {
-        Report::Full { items, total, dropped, result_id, related } => {
-            let id = show_some("id", result_id);
-            (format!("full{id}: {} of {total}, {dropped} dropped", items.len()), items.as_slice(), related)
+        Report::Full { list, result_id, related } => {
+            let (id, told) = (show_some("id", result_id), list.told().sum());
+            let head = format!("full{id}: {} of {told}, {} dropped", list.items.len(), list.malformed);
+            (head, list.items.as_slice(), related)
         }
         Report::Unchanged { result_id, related } => (format!("unchanged id={result_id:?}"), [].as_slice(), related),
     };
@@ -188,9 +190,9 @@ fn a_flood_of_hints_hides_no_error() {
     list.push(one(3, 5301));
     let raw = format!(r#"{{"uri":"file:///a","diagnostics":[{}]}}"#, list.join(","));
     let caps = Caps { items: 302, ..Caps::default() };
-    let list = published(raw.as_bytes(), &caps).unwrap();
+    let list = published(raw.as_bytes(), &caps).unwrap().list;
     let count = |severity| list.items.iter().filter(|problem| problem.severity == severity).count();
-    assert_eq!((list.total, list.items.len()), (5302, 302));
+    assert_eq!((list.told().all, list.cut().all, list.items.len()), ([300, 1, 1, 5000], [0, 0, 0, 5000], 302));
     let counts = [Severity::Error, Severity::Warning, Severity::Info, Severity::Hint].map(count);
     assert_eq!(counts, [300, 1, 1, 0]);
     // The server's order stays.
@@ -200,6 +202,6 @@ fn a_flood_of_hints_hides_no_error() {
 #[test]
 fn long_messages_are_cut() {
     let raw = format!(r#"{{"uri":"file:///a","diagnostics":[{{"range":{RANGE},"message":"{}"}}]}}"#, "é".repeat(9000));
-    let list = published(raw.as_bytes(), &Caps::default()).unwrap();
+    let list = published(raw.as_bytes(), &Caps::default()).unwrap().list;
     assert_eq!(list.items[0].message.len(), Caps::default().message);
 }

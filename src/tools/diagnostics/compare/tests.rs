@@ -16,12 +16,16 @@ fn problems(text: &str, servers: &[ScopedName]) -> Vec<(Known, usize)> {
 }
 
 fn record(text: &str, servers: &[&str]) -> Baseline {
+    record_of(text, servers, [false; 4])
+}
+
+fn record_of(text: &str, servers: &[&str], cut: [bool; 4]) -> Baseline {
     let servers: Vec<ScopedName> = servers.iter().map(|name| name.parse().unwrap()).collect();
     let memory = Memory::default();
     let point = memory.mark(0, 0);
     let known = problems(text, &servers).into_iter().map(|(known, _)| known).collect();
     let path = std::path::Path::new("/a");
-    memory.record(path, Noted { text: text.into(), known, servers, whole: true }, point, 1);
+    memory.record(path, Noted { text: text.into(), known, servers, cut, whole: true }, point, 1);
     Baseline::Known(memory.at(path, point).unwrap())
 }
 
@@ -29,7 +33,7 @@ fn shown(baseline: &Baseline, text: &str, servers: &[&str]) -> String {
     let servers: Vec<ScopedName> = servers.iter().map(|name| name.parse().unwrap()).collect();
     let now = problems(text, &servers);
     let servers: Vec<_> = servers.into_iter().map(Some).collect();
-    let compared = compare(baseline, text, &now, &servers);
+    let compared = compare(baseline, text, &now, &servers, [false; 4]);
     let new = now.iter().zip(&compared.new).filter(|(_, new)| **new);
     let new: Vec<_> = new.map(|((known, _), _)| lines(text)[known.line as usize]).collect();
     let unknown = if compared.unknown { " unknown" } else { "" };
@@ -82,6 +86,21 @@ fn without_a_record_the_changed_lines_decide() {
     expect!["new [ERR x] gone 0 unknown"].assert_eq(&shown(&Baseline::Unknown, "ERR x\n", &["s"]));
 }
 
+#[test]
+fn of_what_was_cut_off_nothing_is_new_for_sure_nor_gone() {
+    let servers = ["s".to_owned()];
+    let (all, cut) = ([false; 4], [true, false, false, false]);
+    let compared = |then, text, now| {
+        let found = problems(text, &servers);
+        let compared = compare(&record_of("ERR x\nERR y\n", &["s"], then), text, &found, &servers, now);
+        (compared.gone.len(), compared.unknown)
+    };
+    assert_eq!(compared(all, "ERR y\n", all), (1, false));
+    assert_eq!(compared(all, "ERR y\n", cut), (0, false));
+    assert_eq!(compared(all, "ERR x\nERR y\nERR w\n", all), (0, false));
+    assert_eq!(compared(cut, "ERR x\nERR y\nERR w\n", all), (0, true));
+}
+
 proptest! {
     /// Lines put in anywhere make nothing new, and take nothing away.
     #[test]
@@ -107,7 +126,7 @@ proptest! {
         let servers: [ScopedName; 1] = ["s".parse().unwrap()];
         let (old, new) = (old.join("\n"), new.join("\n"));
         let (before, now) = (problems(&old, &servers).len(), problems(&new, &servers));
-        let compared = compare(&record(&old, &["s"]), &new, &now, &servers.map(Some));
+        let compared = compare(&record(&old, &["s"]), &new, &now, &servers.map(Some), [false; 4]);
         let kept = compared.new.iter().filter(|new| !**new).count();
         prop_assert_eq!(compared.gone.len() + kept, before);
         prop_assert_eq!(compared.new.len(), now.len());
