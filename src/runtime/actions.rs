@@ -25,8 +25,6 @@ use super::{
     verdict::Verdict,
 };
 
-/// The longest wait for diagnostics, which actions are the better for but can do without.
-const DIAGNOSED: Duration = Duration::from_secs(10);
 /// Some servers ask for their edit after they have said that the command is done.
 const LATE: Duration = Duration::from_millis(500);
 /// Asks again for the problems of a file that was written meanwhile, at most this often.
@@ -54,7 +52,8 @@ impl Session {
         let mut round = 0;
         loop {
             round += 1;
-            let longest = (question.left() / 2).min(DIAGNOSED);
+            // Actions are the better for diagnostics, but can do without.
+            let longest = question.left() / 2;
             let asked = Question { query: Query::Diagnostics, deadline: Instant::now() + longest, ..question.clone() };
             let (problems, verdict) = match self.diagnose(ground, &asked).await {
                 Ok(Reply { answer: Answer::Problems(problems), verdict, .. }) => (problems.items, Some(verdict)),
