@@ -94,6 +94,7 @@ impl Session {
             let mut indexed = true;
             if reached.has_opened() {
                 indexed = self.wait_published(question).await;
+                self.look_again(ground, reached, &known.focus)?;
                 // It may see the same problems otherwise now: clangd's have what mends them in themselves.
                 known = self.known(ground, question).await?;
                 range = self.range_of(&known.focus, span)?;
