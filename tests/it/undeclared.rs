@@ -42,7 +42,7 @@ fn actions(lp: &Langport, mut arguments: Value) -> Answer {
 
 /// Says how many actions there are, all known.
 #[track_caller]
-fn offers<'a>(answer: &'a Answer, number: usize) -> &'a Answer {
+fn offers(answer: &Answer, number: usize) -> &Answer {
     let counted = if number == 1 { "· 1 action;".to_owned() } else { format!("· {number} actions;") };
     answer.verdict_is("fresh").contains(if number == 0 { "· no actions there" } else { &counted })
 }
