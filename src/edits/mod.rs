@@ -9,7 +9,8 @@
 //! - A file whose line ends are all `\r\n` gets `\r\n` for every `\n` of an edit, one that has only `\n` gets `\n` for
 //!   every `\r\n`. Where they are mixed, are `\r` alone, or there are none, the edit's own stand.
 //! - An edit that begins a text with a byte order mark adds none, and none takes one away.
-//! - Of several edits at one place the inserts come first, in the server's order.
+//! - Of several edits at one place the inserts come first, in the server's order. The very same replacement twice is made
+//!   once; two that differ, in one step or in two, are refused.
 //! - Of a link to a file its target is edited; the link itself is renamed and deleted.
 //! - A file with several names (hard links) is neither replaced nor deleted: the others would keep the old text, and
 //!   taking it back would not bring them together again. It is moved.

@@ -12,8 +12,8 @@ use super::plan::Plan;
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
 use super::{attributes, ignored};
-use crate::protocol::positions::{Encoding, is_unseen};
-use crate::protocol::types::{FileRef, WorkspaceEdit};
+use crate::protocol::positions::{Encoding, Position, is_unseen};
+use crate::protocol::types::{FileRef, TextEdit, WorkspaceEdit};
 use crate::sys::files;
 use crate::workspace::disk::{Disk, ReadError, Snapshot};
 use crate::workspace::roots::{PathError, Roots};
@@ -97,6 +97,8 @@ pub(super) struct Planner<'p> {
     pub(super) encoding: Encoding,
     pub(super) told: &'p dyn Fn(&Path) -> Option<Told>,
     pub(super) overlay: Overlay,
+    /// By file what earlier steps edit in it.
+    pub(super) earlier: BTreeMap<PathBuf, Earlier<'p>>,
     /// Files on the disk whose content is no longer where it was: deleted, overwritten or moved; with the content where it
     /// was read already.
     pub(super) gone: BTreeMap<PathBuf, Option<Content>>,
@@ -106,6 +108,14 @@ pub(super) struct Planner<'p> {
     pub(super) work: u64,
     /// Bytes held so far.
     pub(super) held: u64,
+}
+
+/// What earlier steps edit in one file.
+#[derive(Default)]
+pub(super) struct Earlier<'p> {
+    pub(super) steps: Vec<&'p [TextEdit]>,
+    /// What they replace, by where that begins.
+    pub(super) replaced: BTreeMap<Position, &'p TextEdit>,
 }
 
 impl<'p> Planner<'p> {
@@ -125,6 +135,7 @@ impl<'p> Planner<'p> {
             policy,
             encoding,
             told,
+            earlier: BTreeMap::new(),
             gone: BTreeMap::new(),
             gone_folders: BTreeSet::new(),
             places: 0,

@@ -16,8 +16,8 @@ use crate::sys::files;
 /// Texts that are gone through in all, however many steps an edit has: so many times what a plan may hold.
 const WORK: u64 = 16;
 
-impl Planner<'_> {
-    pub(super) fn step(&mut self, step: &EditStep) -> Result<(), Refusal> {
+impl<'p> Planner<'p> {
+    pub(super) fn step(&mut self, step: &'p EditStep) -> Result<(), Refusal> {
         match step {
             EditStep::Texts { file, version, edits } => self.texts(file, *version, edits),
             EditStep::Create { file, overwrite, ignore_if_exists } => self.create(file, *overwrite, *ignore_if_exists),
@@ -30,13 +30,16 @@ impl Planner<'_> {
         }
     }
 
-    fn texts(&mut self, file: &FileRef, version: Option<i64>, edits: &[TextEdit]) -> Result<(), Refusal> {
+    fn texts(&mut self, file: &FileRef, version: Option<i64>, edits: &'p [TextEdit]) -> Result<(), Refusal> {
         let mut path = self.place(file)?;
         if let Some(Node::File(File { link: true, origin, .. })) = self.overlay.find(&path)? {
             let here = origin.as_ref() == Some(&path);
             path = self.behind(&path, here)?;
         }
         self.load(&path, version)?;
+        if self.is_repeated(&path, edits)? {
+            return Ok(());
+        }
         let limit = self.policy.file_bytes;
         let (encoding, held) = (self.encoding, self.policy.plan_bytes.saturating_sub(self.held));
         let Some(Node::File(file)) = self.overlay.find(&path)? else {
@@ -76,12 +79,44 @@ impl Planner<'_> {
         self.held = self.held + grown - before.min(self.held);
         self.places += edited.places;
         file.edited = Some(Content::Text { bom: *bom, text: edited.text });
+        let earlier = self.earlier.entry(path).or_default();
+        earlier.steps.push(edits);
+        let replaces = edits.iter().filter(|edit| edit.range.start < edit.range.end);
+        earlier.replaced.extend(replaces.map(|edit| (edit.range.start, edit)));
         Ok(())
+    }
+
+    /// Whether an earlier step makes all of these edits already: TypeScript's servers mend a file once for each moved one
+    /// that it imports. Clients take a second step for a text either as it was or as the first step leaves it: where it
+    /// replaces other words that the first one has replaced, nobody can tell what is meant.
+    fn is_repeated(&self, path: &Path, edits: &[TextEdit]) -> Result<bool, Refusal> {
+        let Some(earlier) = self.earlier.get(path) else { return Ok(false) };
+        let touched = |edit: &TextEdit| {
+            let before = earlier.replaced.range(..edit.range.end).next_back().map(|(_, other)| *other);
+            before.filter(|other| edit.range.start < other.range.end)
+        };
+        let Some(edit) = edits.iter().find(|edit| touched(edit).is_some()) else { return Ok(false) };
+        let made = |edit: &TextEdit| touched(edit).is_some_and(|other| other == edit);
+        if earlier.steps.contains(&edits) || edits.iter().all(made) {
+            return Ok(true);
+        }
+        let error = TextError::Overlap(edit.range.start.line).to_string();
+        Err(Refusal::new(RefusalCode::Conflict, error, "make the change by other means").at(path))
+    }
+
+    /// What is at this path from now on is another text than the one that earlier steps edited.
+    fn another(&mut self, path: &Path) {
+        let below = self.earlier.range(path.to_owned()..).take_while(|(other, _)| other.starts_with(path));
+        let below: Vec<_> = below.map(|(other, _)| other.clone()).collect();
+        below.iter().for_each(|other| drop(self.earlier.remove(other)));
     }
 
     fn create(&mut self, file: &FileRef, overwrite: bool, ignore_if_exists: bool) -> Result<(), Refusal> {
         let path = self.place(file)?;
         self.nameable(&path)?;
+        if overwrite {
+            self.another(&path);
+        }
         let empty = || Content::Text { bom: false, text: "".into() };
         match self.overlay.find(&path)? {
             None => self
@@ -152,6 +187,8 @@ impl Planner<'_> {
             None => {}
         }
         let Some(node) = self.overlay.take(&from)? else { return Ok(()) };
+        self.another(&from);
+        self.another(&to);
         if let Node::File(File { origin: Some(origin), base, .. }) = &node {
             self.gone.entry(origin.clone()).or_insert_with(|| base.clone());
         }
@@ -194,6 +231,7 @@ impl Planner<'_> {
             Some(_) => {}
         }
         let node = self.overlay.take(&path)?;
+        self.another(&path);
         self.discard(node, &path)
     }
 

@@ -103,6 +103,10 @@ pub(super) fn edit(base: &LineMap, edits: &[TextEdit], encoding: Encoding, limit
     }
     // Stable: inserts at one place keep the server's order, and come before what is replaced from there on.
     changes.sort_by_key(|change| (change.start, change.end));
+    // A replacement that is sent twice, word for word, is meant once; two that differ contradict each other.
+    changes.dedup_by(|later, earlier| {
+        later.start < later.end && (later.start, later.end) == (earlier.start, earlier.end) && later.new == earlier.new
+    });
     if let Some(pair) = changes.windows(2).find(|pair| pair[1].start < pair[0].end) {
         return Err(TextError::Overlap(pair[1].line));
     }

@@ -26,8 +26,6 @@ use super::{
     verdict::Verdict,
 };
 
-/// The longest wait for diagnostics, which actions are the better for but can do without.
-const DIAGNOSED: Duration = Duration::from_secs(10);
 /// Some servers ask for their edit after they have said that the command is done.
 const LATE: Duration = Duration::from_millis(500);
 /// Asks again for the problems of a file that was written meanwhile, at most this often.
@@ -55,7 +53,8 @@ impl Session {
         let mut round = 0;
         loop {
             round += 1;
-            let longest = (question.left() / 2).min(DIAGNOSED);
+            // Actions are the better for diagnostics, but can do without.
+            let longest = question.left() / 2;
             let asked = Question { query: Query::Diagnostics, deadline: Instant::now() + longest, ..question.clone() };
             let (problems, verdict) = match self.diagnose(ground, &asked).await {
                 Ok(Reply { answer: Answer::Problems(problems), verdict, .. }) => (problems.items, Some(verdict)),
@@ -96,6 +95,7 @@ impl Session {
             let mut indexed = true;
             if reached.has_opened() {
                 indexed = self.wait_published(question).await;
+                self.look_again(ground, reached, &known.focus)?;
                 // It may see the same problems otherwise now: clangd's have what mends them in themselves.
                 known = self.known(ground, question).await?;
                 range = self.range_of(&known.focus, span)?;

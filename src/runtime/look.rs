@@ -67,8 +67,8 @@ impl Session {
                 let ending = path.extension().and_then(|ending| ending.to_str());
                 ending.is_some_and(|ending| reach.endings.iter().any(|it| it == ending))
             };
-            // What such files declare is not its own.
-            let beside = |path: &Path| aim == Aim::Uses && (ends(path) || !reach.also.is_empty() && also(path));
+            // The symbols of such files are not its own.
+            let beside = |path: &Path| !for_symbols && (ends(path) || !reach.also.is_empty() && also(path));
             let wanted = |path: &Path| speaks(path) || beside(path);
             let sought = match &words[..] {
                 _ if any => Sought::Anything,

@@ -61,6 +61,20 @@ impl Session {
         words::name_from(line, usize::try_from(from.column).ok()?, end, &reach.letters)
     }
 
+    /// Has the server look again at a file that it was told of before it had looked at what was opened for it: another
+    /// question may have had it do so in between, and then what it says of the file counts as the newest.
+    pub(super) fn look_again(&self, ground: &Ground, reached: &Reached<'_>, focus: &Focus) -> Result<(), Shortfall> {
+        let before = {
+            let record = self.heard.record();
+            let told = record.sent.get(&focus.path).map_or(focus.sent.at, |sent| sent.at);
+            reached.opened.iter().filter_map(|path| record.store.pushed(path)).any(|list| list.at > told)
+        };
+        if before && self.entry.def.ready.published {
+            self.retrigger(ground, focus.clone())?;
+        }
+        Ok(())
+    }
+
     /// What the answer lacks; `indexed` says whether the server has looked at all that was opened for it.
     pub(super) fn lack(&self, ground: &Ground, reached: &Reached<'_>, indexed: bool) -> Option<Lack> {
         let unseen = &reached.unseen;

@@ -191,6 +191,9 @@ async fn by_title(
     let wanted = folded(title);
     let (mut same, others): (Vec<_>, Vec<_>) =
         offers.found.into_iter().partition(|(_, line)| folded(&line.title) == wanted);
+    // Of those that look alike the very title goes before, and what can be taken now.
+    narrow(&mut same, |(kept, _)| kept.pick.title == title);
+    narrow(&mut same, |(_, line)| line.disabled.is_none());
     if same.len() == 1
         && let Some((kept, _)) = same.pop()
     {
@@ -215,6 +218,13 @@ async fn by_title(
     // Who has not told all that it has is named.
     let servers = if offers.verdict == Verdict::Fresh { Vec::new() } else { offers.servers };
     Err(Failure { details: shown.into_iter().map(line).collect(), servers, ..failure(code, what, next) })
+}
+
+/// Keeps what fits, where anything does.
+fn narrow<T>(items: &mut Vec<T>, fits: impl Fn(&T) -> bool) {
+    if items.iter().any(&fits) {
+        items.retain(fits);
+    }
 }
 
 /// The plan of an action that was listed.

@@ -16,6 +16,7 @@ trials![
     unasked_edits_are_refused,
     e16_read_only_runs_no_command,
     e11_actions_of_a_kind,
+    e11_an_exact_title_goes_before_one_that_looks_alike,
 ];
 
 const BROKEN: &str = "//- a.py\nfirst = 1\nERR here\nERR there\n";
@@ -155,6 +156,32 @@ fn e11_actions_of_a_kind() {
     extract.contains("not now: nothing is selected");
     actions(&lp, json!({"action": ids(&extract)[0]})).fails("refused").contains("nothing is selected");
     actions(&lp, json!({"action": ids(&all)[0]})).fails("not_found").contains("changes nothing");
+}
+
+fn e11_an_exact_title_goes_before_one_that_looks_alike() {
+    let ws = Workspace::new(BROKEN);
+    let action = |title: &str, text: &str| {
+        let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 5}});
+        let edit = json!({"changes": {ws.uri("a.py"): [{"range": range, "newText": text}]}});
+        json!({"title": title, "kind": "refactor.rewrite", "edit": edit})
+    };
+    let mut impossible = action("later", "never");
+    impossible["disabled"] = json!({"reason": "nothing is selected"});
+    let offered = json!([
+        action("mend  it", "two"),
+        action("mend it", "one"),
+        impossible,
+        action("later", "now"),
+        action("twice", "a"),
+        action("twice", "b"),
+    ]);
+    let lp = Langport::with(&ws, Script::new().on("textDocument/codeAction", [Act::Reply(offered)]));
+    let named = |title: &str| actions(&lp, json!({"action": title, "only": "refactor"}));
+    named("mend it").contains("+one = 1").lacks("+two");
+    named("mend  it").contains("+two = 1");
+    named("later").contains("+now = 1");
+    named("twice").fails("ambiguous").contains("2 actions of a.py are called so");
+    named("mend").fails("not_found");
 }
 
 fn e16_read_only_runs_no_command() {

@@ -121,9 +121,51 @@ fn edits_that_change_nothing() {
     // There and back again.
     check(
         &world,
-        vec![world.texts("a", &[(0, 0, 0, 1, "O")]), world.texts("a", &[(0, 0, 0, 1, "o")])],
+        vec![world.texts("a", &[(0, 0, 0, 0, "O")]), world.texts("a", &[(0, 0, 0, 1, "")])],
         &expect!["nothing: the edit changes nothing ()"],
     );
+}
+
+#[test]
+fn one_place_that_is_replaced_more_than_once() {
+    let world = World::new(&[("a", "one two\nthree\n"), ("b", "one\n"), ("d/c", "one\n")]);
+    let becomes = |steps: Vec<EditStep>| match world.plan(steps) {
+        Ok(plan) => {
+            let file = plan.diff().into_iter().next().unwrap();
+            let lines = file.hunks.into_iter().flat_map(|hunk| hunk.lines);
+            lines
+                .filter_map(|line| if let Line::Added(text) = line { Some(text) } else { None })
+                .collect::<Vec<_>>()
+                .join("|")
+        }
+        refused => refusal(refused, &world),
+    };
+    let (one, two) = ((0, 0, 0, 3, "1"), (0, 4, 0, 7, "2"));
+    let (start, overlap) = ((0, 0, 0, 0, "<"), "conflict: two edits overlap (line 1) (ws/a)");
+    let in_a = |edits: &[_]| world.texts("a", edits);
+    // In one step, and in two.
+    assert_eq!(becomes(vec![in_a(&[one, two, one])]), "1 2");
+    assert_eq!(becomes(vec![in_a(&[one, (0, 0, 0, 3, "I")])]), overlap);
+    assert_eq!(becomes(vec![in_a(&[one]), in_a(&[(0, 0, 0, 3, "I")])]), overlap);
+    assert_eq!(becomes(vec![in_a(&[one]), in_a(&[one])]), "1 two");
+    assert_eq!(becomes(vec![in_a(&[one, two]), in_a(&[two])]), "1 2");
+    assert_eq!(becomes(vec![in_a(&[start, one]), in_a(&[start, one])]), "<1 two");
+    assert_eq!(becomes(vec![in_a(&[start, one]), in_a(&[one, two])]), overlap);
+    assert_eq!(becomes(vec![in_a(&[one]), in_a(&[(0, 1, 0, 1, "!")])]), overlap);
+    assert_eq!(becomes(vec![in_a(&[one, two]), in_a(&[(0, 2, 0, 5, "I")])]), overlap);
+    // Inserts are made as often as they come, the second where the first one leaves it.
+    assert_eq!(becomes(vec![in_a(&[start]), in_a(&[start])]), "<<one two");
+    assert_eq!(becomes(vec![in_a(&[one]), in_a(&[(1, 0, 1, 5, "3")])]), "1 two|3");
+    // Of another file, or one that has taken the place of this.
+    assert_eq!(becomes(vec![in_a(&[one]), world.texts("b", &[one])]), "1 two");
+    let over =
+        EditStep::Rename { from: world.file("b"), to: world.file("a"), overwrite: true, ignore_if_exists: false };
+    assert_eq!(becomes(vec![in_a(&[one]), over, in_a(&[(0, 0, 0, 3, "I")])]), "I");
+    let anew = EditStep::Create { file: world.file("a"), overwrite: true, ignore_if_exists: false };
+    let written = in_a(&[(0, 0, 0, 0, "one\n")]);
+    assert_eq!(becomes(vec![in_a(&[one]), anew, written, in_a(&[(0, 0, 0, 3, "I")])]), "I");
+    let moved = [world.texts("d/c", &[one]), world.rename("d", "e"), world.rename("e", "d")];
+    assert_eq!(becomes([&moved[..], &[world.texts("d/c", &[(0, 0, 0, 1, "I")])]].concat()), "I");
 }
 
 #[test]

@@ -30,7 +30,11 @@ fn places_and_their_order() {
     check("ab", &[(0, 1, 0, 1, "1"), (0, 1, 0, 1, "2"), (0, 0, 0, 1, "x")], &expect![[r#""x12b" 3"#]]);
     check("ab", &[(0, 0, 0, 1, "x"), (0, 0, 0, 0, "<"), (0, 1, 0, 1, ">")], &expect![[r#""<x>b" 3"#]]);
     check("abc", &[(0, 0, 0, 2, "x"), (0, 1, 0, 3, "y")], &expect!["two edits overlap (line 1)"]);
-    check("abc", &[(0, 0, 0, 2, "x"), (0, 0, 0, 2, "x")], &expect!["two edits overlap (line 1)"]);
+    check("abc", &[(0, 0, 0, 2, "x"), (0, 0, 0, 2, "y")], &expect!["two edits overlap (line 1)"]);
+    check("abc", &[(0, 0, 0, 2, "x"), (0, 0, 0, 0, "<"), (0, 0, 0, 2, "x")], &expect![[r#""<xc" 2"#]]);
+    check("abc", &[(0, 0, 0, 2, ""), (0, 0, 0, 2, ""), (0, 0, 0, 2, "")], &expect![[r#""c" 1"#]]);
+    check("abc", &[(0, 0, 0, 2, "x"), (0, 0, 0, 2, "x"), (0, 1, 0, 3, "x")], &expect!["two edits overlap (line 1)"]);
+    check("abc", &[(0, 1, 0, 1, "x"), (0, 1, 0, 1, "x")], &expect![[r#""axxbc" 2"#]]);
     check("abc", &[(0, 0, 0, 2, "x"), (0, 1, 0, 1, "y")], &expect!["two edits overlap (line 1)"]);
     check("a\nb", &[(1, 1, 1, 0, "x")], &expect!["a range of the edit ends before it starts (line 2)"]);
     check("a\nb", &[(0, 9, 0, 99, "x"), (7, 0, 9, 0, "\n")], &expect![[r#""ax\nb\n" 2"#]]);
@@ -138,7 +142,11 @@ fn reference(text: &str, edits: &[TextEdit], encoding: Encoding) -> Option<Strin
         if edit.range.end < edit.range.start {
             return None;
         }
-        changes.push((index(edit.range.start), index(edit.range.end), adapted(&edit.text)));
+        let change = (index(edit.range.start), index(edit.range.end), adapted(&edit.text));
+        // The very same replacement again is none; the very same insert is another one.
+        if change.0 == change.1 || !changes.contains(&change) {
+            changes.push(change);
+        }
     }
     for (at, one) in changes.iter().enumerate() {
         for other in &changes[at + 1..] {
@@ -188,7 +196,17 @@ fn edits() -> impl Strategy<Value = Vec<TextEdit>> {
     ];
     let new =
         prop_oneof!["[xy]{0,2}", Just("\n".into()), Just("x\r\ny".into()), Just("x\ny\n".into()), Just("😀".into())];
-    prop::collection::vec((range, new).prop_map(|((start, end), new)| one(start, end, &new)), 0..5)
+    let edits = prop::collection::vec((range, new).prop_map(|((start, end), new)| one(start, end, &new)), 0..5);
+    // Some are sent once more, as they are or with another text.
+    let again = (any::<prop::sample::Index>(), prop_oneof![Just(None), Just(Some("z"))]);
+    (edits, prop::option::of(again)).prop_map(|(mut edits, again)| {
+        if let Some((index, other)) = again.filter(|_| !edits.is_empty()) {
+            let mut edit = edits[index.index(edits.len())].clone();
+            edit.text = other.map_or(edit.text, str::to_owned);
+            edits.push(edit);
+        }
+        edits
+    })
 }
 
 proptest! {
