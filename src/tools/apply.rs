@@ -158,13 +158,19 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
         Wish::TakeBack(_) => ("taken back", Compared::present(after)),
     };
     let mut summary = format!("{title} {verb}: {}", done.join(", "));
-    summary.push_str(&format!("; {}", compared.summary(after.verdict(), before.is_known())));
+    let present = !(changed.is_empty() && created.is_empty() && renamed.is_empty());
+    if present && !after.asked_anybody() {
+        summary.push_str("; no server was there to look for problems");
+    } else {
+        summary.push_str(&format!("; {}", compared.summary(after.verdict(), before.is_known())));
+    }
     if let Wish::Make(id) = wish
         && *undo
     {
         summary.push_str(&format!("; undo {id}"));
     }
     let mut notes = after.notes.clone();
+    notes.extend(after.doubts());
     let touched = changed.len() + created.len() + renamed.len();
     if touched > FILES {
         notes.push(format!("the problems of {} were not looked at", count(touched - FILES, "file", "files")));
@@ -179,6 +185,8 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
     }
     // The change is made, whatever is known of what it did: that is no failure.
     let verdict = match after.verdict() {
+        // Nobody has looked.
+        _ if present && !after.asked_anybody() => Verdict::Unanswered,
         verdict if verdict.is_failure() => Verdict::Unanswered,
         verdict => verdict,
     };

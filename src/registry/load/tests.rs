@@ -40,6 +40,7 @@ fn what_toml_and_types_tell() {
         x.toml:4: unknown field `comand`: did you mean `command`?
     "#]],
     );
+    check(&with("comand = \"x\"\nrole = \"lintr\"\nargs = [\n1,\n2,\n]\n[root]\nmarker = []"), &expect![""]);
     check(
         &with("[root]\nmarker = []"),
         &expect![[r#"

@@ -170,6 +170,31 @@ impl Fake {
                 std::mem::forget(eaten);
             }
             Act::RawTimes(text, times) => self.bytes(text.repeat(*times).as_bytes()),
+            Act::RawCounted(text, times) => {
+                let all: String = (0..*times).map(|n| text.replace("$n", &format!("{n:06}"))).collect();
+                self.bytes(all.as_bytes());
+            }
+            Act::Flood { errors, hints, bytes } => {
+                let items: Vec<String> = (0..hints + errors)
+                    .map(|n| {
+                        let (severity, place) = (if n < *hints { 4 } else { 1 }, json!({"line": 0, "character": n}));
+                        let message = format!("{n} {}", "m".repeat(*bytes));
+                        let range = json!({"start": place, "end": place});
+                        json!({"range": range, "severity": severity, "message": message}).to_string()
+                    })
+                    .collect();
+                let items = items.join(",");
+                let body = match id {
+                    Some(id) => {
+                        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"kind":"full","items":[{items}]}}}}"#)
+                    }
+                    None => format!(
+                        r#"{{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{{"uri":"{uri}","version":{},"diagnostics":[{items}]}}}}"#,
+                        params["textDocument"]["version"]
+                    ),
+                };
+                self.bytes(super::wire::frame(&body).as_bytes());
+            }
             Act::Stderr(text, times) => {
                 use std::io::Write as _;
                 let _ = std::io::stderr().write_all(format!("{text}\n").repeat(*times).as_bytes());
