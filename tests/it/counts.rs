@@ -74,21 +74,21 @@ fn out_02_floods_of_two_servers_add_up() {
 }
 
 fn out_02_a_workspace_of_floods_is_counted_exactly() {
-    const FILES: usize = 60;
+    const FILES: usize = 24;
     let files: String = (0..FILES).map(|n| format!("//- m{n:02}.py\n{}\n", "x".repeat(600))).collect();
     let ws = Workspace::new(&files);
-    let flood = Act::Flood { errors: 10, hints: 500, bytes: 2_000 };
+    let flood = Act::Flood { errors: 10, hints: 300, bytes: 2_000 };
     let script = Script::new().pull().on("textDocument/diagnostic", [flood]);
     let lp = Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(100_000).start();
     lp.hover(&json!({"file_path": "m00.py", "line": 1, "column": 1})).fine();
     let before = procs::peak_kib(lp.pid());
     let all = |severity: &str| lp.tool("diagnostics", &json!({"scope": "workspace", "severity": severity}));
     let answer = all("error");
-    answer.says("fresh · fake · 600 errors in 60 of 60 files (30,000 hints not listed)");
+    answer.says("fresh · fake · 240 errors in 24 of 24 files (7,200 hints not listed)");
     assert!(answer.text.chars().count() <= 8_000, "{answer}");
     let hints = all("hint");
     assert!(
-        hints.first().starts_with("fresh · fake · 600 errors, 30,000 hints in 60 of 60 files; too many to keep: "),
+        hints.first().starts_with("fresh · fake · 240 errors, 7,200 hints in 24 of 24 files; too many to keep: "),
         "{hints}"
     );
     hints.contains("not all are listed, ask with file_path for the rest");

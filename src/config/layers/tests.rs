@@ -129,7 +129,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
             BASE/config/config.toml:5: `capabilities` cannot be `hovr`: did you mean `hover`?
             BASE/config/config.toml:9: `nice` is 40, and has to be within 0 and 19
             BASE/config/config.toml:10: `permision` is not a setting: did you mean `permission`?
-            BASE/config/config.toml:13: `filetypes` at `.x` is unsigned int `3`, but takes a string (until this is mended the file is left out and nothing is written)
+            BASE/config/config.toml:13: `filetypes` at `.x` is signed int `3`, but takes a string (until this is mended the file is left out and nothing is written)
         "#]],
     );
     let loaded = Machine::new(Some(text), None).load(&[], &Flags::default()).unwrap();
