@@ -9,14 +9,14 @@ use crate::{
 };
 
 trials![
-    out_02_a_pushed_flood_is_counted_exactly,
+    out_02_d2_6_a_pushed_flood_is_counted_exactly,
     out_02_a_pulled_flood_is_counted_exactly,
     out_02_what_is_pulled_and_pushed_is_counted_once,
     out_02_floods_of_two_servers_add_up,
     out_02_a_workspace_of_floods_is_counted_exactly,
     out_02_what_is_too_much_to_compare_is_said,
     out_02_x30_structured_counts_are_the_same,
-    x30_files_and_severities_come_in_their_order,
+    x30_d2_3_files_and_severities_come_in_their_order,
 ];
 
 const FLOOD: Act = Act::Flood { errors: 300, hints: 5_000, bytes: 2_000 };
@@ -39,7 +39,7 @@ fn check(lp: &Langport, servers: &str, errors: &str, hints: &str) {
     let answer = lp.diagnostics("a.py");
     answer.says(&format!("fresh · {servers} · {errors} errors ({hints} hints not listed)"));
     assert!(answer.text.chars().count() <= 8_000 && answer.places().len() <= 50, "{answer}");
-    answer.contains(&format!("of {errors} shown"));
+    answer.contains(&format!("of {errors} shown; more: cursor ")).contains("; narrow it with severity");
     let hinted = lp.tool("diagnostics", &json!({"file_path": "a.py", "severity": "hint"}));
     assert!(
         hinted.first().starts_with(&format!("fresh · {servers} · {errors} errors, {hints} hints; too many to keep: ")),
@@ -50,7 +50,7 @@ fn check(lp: &Langport, servers: &str, errors: &str, hints: &str) {
     assert!(hinted.body().contains("error: "), "errors first: {hinted}");
 }
 
-fn out_02_a_pushed_flood_is_counted_exactly() {
+fn out_02_d2_6_a_pushed_flood_is_counted_exactly() {
     let ws = ws();
     check(&Langport::with(&ws, pushing()), "fake", "300", "5,000");
 }
@@ -122,7 +122,7 @@ fn out_02_x30_structured_counts_are_the_same() {
     assert!(hover.raw["structuredContent"].get("counts").is_none());
 }
 
-fn x30_files_and_severities_come_in_their_order() {
+fn x30_d2_3_files_and_severities_come_in_their_order() {
     let warns = "WARN w\n".repeat(60);
     let text = format!("//- b.py\n{warns}ERR late\n//- a.py\nHINT h\nWARN one\nERR two\n//- c.py\nfine\n");
     let ws = Workspace::new(&text);
