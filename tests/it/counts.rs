@@ -50,26 +50,36 @@ fn check(lp: &Langport, servers: &str, errors: &str, hints: &str) {
     assert!(hinted.body().contains("error: "), "errors first: {hinted}");
 }
 
+/// With time enough for a busy machine.
+fn start(ws: &Workspace, servers: impl IntoIterator<Item = Definition>) -> Langport {
+    let builder = Langport::builder(ws).config("request_timeout_ms = 100000").max_wait(100_000);
+    servers.into_iter().fold(builder, |builder, server| builder.server(server)).start()
+}
+
+fn fake(script: Script) -> [Definition; 1] {
+    [Definition::new("fake", script)]
+}
+
 fn out_02_d2_6_a_pushed_flood_is_counted_exactly() {
     let ws = ws();
-    check(&Langport::with(&ws, pushing()), "fake", "300", "5,000");
+    check(&start(&ws, fake(pushing())), "fake", "300", "5,000");
 }
 
 fn out_02_a_pulled_flood_is_counted_exactly() {
     let ws = ws();
-    check(&Langport::with(&ws, pulling()), "fake", "300", "5,000");
+    check(&start(&ws, fake(pulling())), "fake", "300", "5,000");
 }
 
 fn out_02_what_is_pulled_and_pushed_is_counted_once() {
     let ws = ws();
     let both = pulling().on("textDocument/didOpen", [FLOOD]);
-    check(&Langport::with(&ws, both), "fake", "300", "5,000");
+    check(&start(&ws, fake(both)), "fake", "300", "5,000");
 }
 
 fn out_02_floods_of_two_servers_add_up() {
     let ws = ws();
     let linter = Definition::new("linter", pushing()).key("role = \"linter\"");
-    let lp = Langport::builder(&ws).server(Definition::new("fake", pulling())).server(linter).start();
+    let lp = start(&ws, [Definition::new("fake", pulling()), linter]);
     check(&lp, "fake, linter", "600", "10,000");
 }
 
@@ -79,7 +89,7 @@ fn out_02_a_workspace_of_floods_is_counted_exactly() {
     let ws = Workspace::new(&files);
     let flood = Act::Flood { errors: 10, hints: 300, bytes: 2_000 };
     let script = Script::new().pull().on("textDocument/diagnostic", [flood]);
-    let lp = Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(100_000).start();
+    let lp = start(&ws, fake(script));
     lp.hover(&json!({"file_path": "m00.py", "line": 1, "column": 1})).fine();
     let before = procs::peak_kib(lp.pid());
     let all = |severity: &str| lp.tool("diagnostics", &json!({"scope": "workspace", "severity": severity}));
@@ -101,7 +111,7 @@ fn out_02_what_is_too_much_to_compare_is_said() {
     let ws = ws();
     let flood = |errors| vec![Act::Flood { errors, hints: 0, bytes: 2_000 }];
     let script = Script::new().pull().each("textDocument/diagnostic", [flood(3_000), flood(3_001)]);
-    let lp = Langport::with(&ws, script);
+    let lp = start(&ws, fake(script));
     let before = lp.diagnostics("a.py");
     assert!(before.first().starts_with("fresh · fake · 3,000 errors; too many to keep: "), "{before}");
     let mark = mark(&before);
