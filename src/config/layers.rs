@@ -11,7 +11,7 @@ use figment::{
 use serde::Serialize;
 
 use super::{
-    Capability, Origins, Settings, nearest,
+    Capability, Origins, Settings, count, nearest,
     settings::{Confirm, Output, Permission, ToolNames},
     text,
 };
@@ -88,12 +88,20 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
                 asks = managed && merged.extract_inner::<Confirm>("confirm").ok() == Some(Confirm::Elicit);
                 figment = merged;
             }
-            Err(error) if managed => return Err(error),
-            Err(mut error) => {
+            Err(errors) if managed => return Err(together(errors)),
+            Err(mut errors) => {
                 // Nobody can know whether it forbade to write: so nothing is written until it can be read.
-                forbidden = Some(error.to_string());
-                error.what += LEFT_OUT;
-                problems.push(error);
+                let more = errors.len().saturating_sub(1);
+                let more = if more > 0 {
+                    format!(" (and {} there)", count(more, "more mistake", "more mistakes"))
+                } else {
+                    String::new()
+                };
+                forbidden = errors.first().map(|error| format!("{error}{more}"));
+                if let Some(last) = errors.last_mut() {
+                    last.what += LEFT_OUT;
+                }
+                problems.extend(errors);
                 figment = figment.merge(("permission", Permission::ReadOnly));
             }
         }
@@ -146,22 +154,42 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     Ok(Loaded { settings, problems, origins, forbidden })
 }
 
-/// The defaults with a file on top, and its text.
-fn of_file(defaults: &Figment, file: &Path) -> Result<(Figment, String), ConfigError> {
+/// Several mistakes of one file as one: the first, and the others behind it.
+fn together(errors: Vec<ConfigError>) -> ConfigError {
+    let mut errors = errors.into_iter();
+    let mut first =
+        errors.next().unwrap_or(ConfigError { layer: String::new(), line: None, key: None, what: String::new() });
+    for ConfigError { line, key, what, .. } in errors {
+        let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        let key = key.map(|key| format!("`{key}` ")).unwrap_or_default();
+        first.what += &format!("; {line}{key}{what}");
+    }
+    first
+}
+
+/// The defaults with a file on top, and its text; else its mistakes, of which there is one at least.
+fn of_file(defaults: &Figment, file: &Path) -> Result<(Figment, String), Vec<ConfigError>> {
     let layer = Layer::File(file);
     let fail = |line, what| ConfigError { layer: layer.name(), line, key: None, what };
-    let written = std::fs::read_to_string(file).map_err(|error| fail(None, format!("cannot be read: {error}")))?;
-    if let Err(error) = written.parse::<toml::Table>() {
-        let (line, what) = text::toml_error(&written, &error);
-        return Err(fail(line, what));
-    }
-    match with(defaults, Toml::string(&written), &layer) {
-        Ok(merged) => Ok((merged, written)),
-        Err(mut error) => {
+    let written =
+        std::fs::read_to_string(file).map_err(|error| vec![fail(None, format!("cannot be read: {error}"))])?;
+    let read = |text: &str| {
+        if let Err(error) = text.parse::<toml::Table>() {
+            let (line, what) = text::toml_error(text, &error);
+            return Err(fail(line, what));
+        }
+        with(defaults, Toml::string(text), &layer).map_err(|mut error| {
             // A value that is wrong is told in its first back-quotes.
             let value = error.what.split('`').nth(1).unwrap_or_default();
-            error.line = error.key.as_ref().and_then(|key| text::line_of_value(&written, key, value));
-            Err(error)
+            error.line = error.key.as_ref().and_then(|key| text::line_of_value(text, key, value));
+            error
+        })
+    };
+    match read(&written) {
+        Ok(merged) => Ok((merged, written)),
+        Err(first) => {
+            let found = text::mistakes(&written, |text| read(text).err(), |error| error.line);
+            Err(if found.is_empty() { vec![first] } else { found })
         }
     }
 }

@@ -2,6 +2,52 @@
 
 use super::nearest;
 
+/// Mistakes of one file that are told.
+const MISTAKES: usize = 8;
+
+/// The mistakes of a TOML text, by their lines: what is wrong is taken out, and the rest read again. `read` tells the
+/// first one that it meets. Of a text that is no TOML only one is known.
+pub(crate) fn mistakes<E>(
+    text: &str,
+    read: impl Fn(&str) -> Option<E>,
+    line_of: impl Fn(&E) -> Option<usize>,
+) -> Vec<E> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut found: Vec<E> = Vec::new();
+    while let Some(mistake) = read(&lines.join("\n")) {
+        let line = line_of(&mistake);
+        let first = found.is_empty();
+        if first && text.parse::<toml::Table>().is_err() {
+            return vec![mistake];
+        }
+        if first || line.is_some() && !found.iter().any(|other| line_of(other) == line) {
+            found.push(mistake);
+        }
+        let Some(at) = line.and_then(|line| line.checked_sub(1)).filter(|at| *at < lines.len()) else { break };
+        if lines[at].is_empty() || found.len() >= MISTAKES || !take_out(&mut lines, at) {
+            break;
+        }
+    }
+    found.sort_by_key(|mistake| line_of(mistake));
+    found
+}
+
+/// Empties a line, with all of the table that it begins, or all of its value; whether TOML is left.
+fn take_out(lines: &mut [&str], at: usize) -> bool {
+    let table = lines[at].trim_start().starts_with('[');
+    lines[at] = "";
+    for next in at + 1..=lines.len() {
+        let ends = lines.get(next).is_none_or(|line| line.trim_start().starts_with('['));
+        if (!table || ends) && lines.join("\n").parse::<toml::Table>().is_ok() {
+            return true;
+        }
+        if let Some(line) = lines.get_mut(next) {
+            *line = "";
+        }
+    }
+    false
+}
+
 /// The line of a TOML error and what it says, in one line.
 pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> (Option<usize>, String) {
     let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);

@@ -142,7 +142,9 @@ impl Handler {
 
     fn unknown(&self, name: &str) -> ErrorData {
         let near = names::nearest(name, self.0.settings.names).join(", ");
-        ErrorData::invalid_params(format!("Unknown tool: {}. Nearest: {near}", render::line(name, 80)), None)
+        let next =
+            if near.is_empty() { "tools/list has those that there are".into() } else { format!("Nearest: {near}") };
+        ErrorData::invalid_params(format!("Unknown tool: {}. {next}", render::line(name, 80)), None)
     }
 }
 

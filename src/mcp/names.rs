@@ -78,19 +78,66 @@ pub fn parse(name: &str) -> Option<ToolId> {
     })
 }
 
-/// The names nearest to one that no tool has, best first.
+/// What words of a name ask for: as other servers of this kind, and people, call it.
+fn words(tool: ToolId) -> &'static [&'static str] {
+    match tool {
+        ToolId::Diagnostics => &["diagnos", "problem", "error", "lint", "check"],
+        ToolId::Hover => &["hover", "docs", "documentation"],
+        ToolId::Definition => &["definition", "declaration", "implementation", "goto"],
+        ToolId::References => &["reference", "refs", "usage", "uses"],
+        ToolId::Completions => &["complet", "autocomplet", "suggest"],
+        ToolId::Signature => &["signature"],
+        ToolId::Symbols => &["symbol", "outline"],
+        ToolId::WorkspaceSymbols => &["symbol"],
+        ToolId::Calls => &["call"],
+        ToolId::Types => &["type", "supertype", "subtype"],
+        ToolId::Rename => &["rename"],
+        ToolId::CodeActions => &["action", "quickfix", "refactor"],
+        ToolId::Format => &["format"],
+        ToolId::MoveFile => &["move"],
+        ToolId::Apply => &["apply", "undo"],
+        ToolId::Status => &["status", "server", "restart"],
+    }
+}
+
+/// The words of a name, lower case: `findReferences` has two.
+fn split(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut small = false;
+    for c in name.chars().take(80) {
+        let begins = c.is_ascii_uppercase() && small || !c.is_ascii_alphanumeric();
+        if begins {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric() {
+            words.last_mut().into_iter().for_each(|word| word.push(c.to_ascii_lowercase()));
+        }
+        small = c.is_ascii_lowercase();
+    }
+    words.retain(|word| word.len() > 2 && word != "lsp");
+    words
+}
+
+/// The names that one that no tool has may mean, best first: a slip of the pen, or a word for the same. Perhaps none.
 pub fn nearest(name: &str, names: ToolNames) -> Vec<String> {
-    let name: String = squeeze(name).chars().take(80).collect();
-    let name = name.strip_prefix("lsp").unwrap_or(&name);
-    let mut near: Vec<(f64, ToolId)> = ToolId::ALL
-        .into_iter()
-        .map(|tool| {
-            let bare = bare(tool);
-            let inside = name.len() >= 4 && (bare.contains(name) || name.contains(bare.as_str()));
-            (if inside { 0.95 } else { strsim::jaro_winkler(name, &bare) }, tool)
-        })
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let last = name.rsplit_once("__").map_or(name, |(_, last)| last);
+    let squeezed: String = squeeze(last).chars().take(80).collect();
+    let squeezed = squeezed.strip_prefix("lsp").unwrap_or(&squeezed);
+    let parts = split(last);
+    let far = |tool: ToolId| {
+        let bare = bare(tool);
+        let slips = strsim::damerau_levenshtein(squeezed, &bare);
+        let has = |part: &String| words(tool).iter().any(|word| part.starts_with(word));
+        if slips <= bare.len() / 4 {
+            Some(slips)
+        } else if squeezed.len() >= 4 && (bare.contains(squeezed) || squeezed.contains(bare.as_str())) {
+            Some(10)
+        } else {
+            parts.iter().any(has).then_some(20)
+        }
+    };
+    let mut near: Vec<(usize, ToolId)> = ToolId::ALL.into_iter().filter_map(|tool| Some((far(tool)?, tool))).collect();
+    near.sort_unstable();
     near.truncate(3);
     near.into_iter().map(|(_, tool)| names.name(tool)).collect()
 }
@@ -155,9 +202,24 @@ mod tests {
 
     #[test]
     fn near_names() {
-        assert_eq!(nearest("lsp_hovr", ToolNames::Underscore)[0], "lsp_hover");
-        assert_eq!(nearest("lsp_document_symbols", ToolNames::Slash)[0], "lsp/symbols");
-        assert_eq!(nearest("goto_definition", ToolNames::Dot)[0], "lsp.definition");
-        assert_eq!(nearest("find_references", ToolNames::Underscore)[0], "lsp_references");
+        let check =
+            |name: &str, expected: &[&str]| assert_eq!(nearest(name, ToolNames::Underscore), expected, "{name}");
+        check("lsp_hovr", &["lsp_hover"]);
+        check("hoover", &["lsp_hover"]);
+        check("mcp__other__lsp_renmae", &["lsp_rename"]);
+        check("lsp_document_symbols", &["lsp_symbols", "lsp_workspace_symbols"]);
+        check("goto_definition", &["lsp_definition"]);
+        check("findReferences", &["lsp_references"]);
+        check("get_diagnostics_for_file", &["lsp_diagnostics"]);
+        check("incomingCalls", &["lsp_calls"]);
+        check("lsp/implementation", &["lsp_definition"]);
+        check("restart_server", &["lsp_status"]);
+        check("lsp_types_of", &["lsp_types"]);
+        // Nothing that could be meant is nothing.
+        for name in ["", "lsp", "read_file", "bash", "web_search", "zzzzzzzz", "lsp_", "日本語", "todo_write"] {
+            check(name, &[]);
+        }
+        assert_eq!(nearest("lsp_hovr", ToolNames::Slash), ["lsp/hover"]);
+        assert_eq!(nearest("goto_definition", ToolNames::Dot), ["lsp.definition"]);
     }
 }

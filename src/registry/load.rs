@@ -151,7 +151,7 @@ fn add(written: &str, source: Source, scope: Scope, entries: &mut Vec<Arc<Entry>
     let mut fail = |line, what| errors.push(LoadError { source_file: source.to_string(), line, what });
     let def = match parse(written) {
         Ok(def) => def,
-        Err((line, what)) => return fail(line, what),
+        Err(mistakes) => return mistakes.into_iter().for_each(|(line, what)| fail(line, what)),
     };
     let issues = validate::issues(&def, scope);
     if !issues.is_empty() {
@@ -168,10 +168,24 @@ fn add(written: &str, source: Source, scope: Scope, entries: &mut Vec<Arc<Entry>
     entries.push(Arc::new(Entry { def, name, source, scope }));
 }
 
-/// Reads one definition.
-fn parse(source: &str) -> Result<Definition, (Option<usize>, String)> {
-    toml::from_str(source).map_err(|error| text::toml_error(source, &error))
+/// Reads one definition, or tells its mistakes.
+fn parse(source: &str) -> Result<Definition, Vec<Mistake>> {
+    let read = |text: &str| toml::from_str::<Definition>(text).map_err(|error| text::toml_error(text, &error));
+    let first = match read(source) {
+        Ok(def) => return Ok(def),
+        Err(first) => first,
+    };
+    // What is taken out to read the rest is not missing.
+    let further = |text: &str| read(text).err().filter(|(_, what)| !what.starts_with("missing field"));
+    let mut found = text::mistakes(source, further, |mistake| mistake.0);
+    if !found.contains(&first) {
+        found.insert(0, first);
+    }
+    Err(found)
 }
+
+/// A line, and what is wrong with it.
+type Mistake = (Option<usize>, String);
 
 #[cfg(test)]
 mod tests;

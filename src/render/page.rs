@@ -60,7 +60,7 @@ impl<'a> Page<'a> {
         for at in 0..self.here {
             let Some(item) = Item::nth(&self.outcome.body, at) else { return at };
             used += size(&item, before.as_ref());
-            let room = if self.whole(at + 1) { room } else { room.saturating_sub(TAIL) };
+            let room = if self.whole(at + 1) { room } else { room.saturating_sub(self.tail_room()) };
             if used > room {
                 return at.max(1);
             }
@@ -72,7 +72,8 @@ impl<'a> Page<'a> {
     /// The items whose text fits.
     pub(super) fn fitting_text(&self) -> usize {
         // A page that does not begin with the first item says so in its last line, however little follows.
-        let room = if self.outcome.page.offset > 0 { self.room().saturating_sub(TAIL) } else { self.room() };
+        let room =
+            if self.outcome.page.offset > 0 { self.room().saturating_sub(self.tail_room()) } else { self.room() };
         self.fitting(room, |item, before| length(&item.text(before, self.style)) + 1)
     }
 
@@ -112,6 +113,23 @@ impl<'a> Page<'a> {
         format!("{}\n{mark}", shorten(&out, self.max_chars.saturating_sub(length(&mark) + 1)))
     }
 
+    fn tail_room(&self) -> usize {
+        TAIL + length(&self.narrower())
+    }
+
+    /// What makes the list shorter, said once.
+    fn narrower(&self) -> String {
+        let with = match self.tool {
+            _ if self.outcome.page.offset > 0 => return String::new(),
+            ToolId::Diagnostics => "severity, file_path, new_only",
+            ToolId::WorkspaceSymbols => "a longer query, kind",
+            ToolId::Symbols => "query, depth",
+            ToolId::Completions => "more of the word",
+            _ => return String::new(),
+        };
+        format!("; narrow it with {with}")
+    }
+
     /// The last line, where items are left out before or behind.
     fn tail(&self, shown: usize) -> Option<String> {
         let offset = self.outcome.page.offset;
@@ -122,7 +140,7 @@ impl<'a> Page<'a> {
             if offset == 0 { number(shown) } else { format!("{}–{}", number(offset + 1), number(offset + shown)) };
         let line = format!("… {part} of {} shown", number(self.total));
         Some(match self.cursor(shown) {
-            Some(cursor) => format!("{line}; more: cursor \"{cursor}\""),
+            Some(cursor) => format!("{line}; more: cursor \"{cursor}\"{}", self.narrower()),
             None => line,
         })
     }
@@ -207,8 +225,7 @@ pub fn schema() -> Value {
         "type": "object",
         "properties": {
             "verdict": {"type": "string"},
-            "items": {"type": "array", "items": {"type": "object"}},
-            "counts": {"type": "object"}
+            "items": {"type": "array", "items": {"type": "object"}}
         }
     })
 }

@@ -157,19 +157,27 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
         Wish::TakeBack(_) => "taken back",
     };
     let compared = Compared::of(before, after);
+    let unseen = !(changed.is_empty() && created.is_empty() && renamed.is_empty()) && !after.asked_anybody();
     // The change is made, whatever is known of what it did: that is no failure.
     let mut verdict = match after.verdict() {
+        // Nobody has looked.
+        _ if unseen => Verdict::Unanswered,
         verdict if verdict.is_failure() => Verdict::Unanswered,
         verdict => verdict,
     };
     let mut notes = after.notes.clone();
+    notes.extend(after.doubts());
     let touched = changed.len() + created.len() + renamed.len();
     if touched > FILES {
         notes.push(format!("the problems of {} were not looked at", count(touched - FILES, "file", "files")));
         verdict = verdict.max(Verdict::Partial);
     }
     let mut summary = format!("{title} {verb}: {}", done.join(", "));
-    summary.push_str(&format!("; {}", compared.summary(verdict, before.is_known())));
+    if unseen {
+        summary.push_str("; no server was there to look for problems");
+    } else {
+        summary.push_str(&format!("; {}", compared.summary(verdict, before.is_known())));
+    }
     if let Wish::Make(id) = wish
         && *undo
     {

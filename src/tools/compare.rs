@@ -1,7 +1,8 @@
 //! The problems of several files before and after a change: which are new, which are gone.
 
 use std::{
-    collections::{HashMap, HashSet},
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap, HashSet},
     path::{Path, PathBuf},
 };
 
@@ -44,6 +45,18 @@ pub(super) struct Look {
     /// Files that are not there.
     pub absent: HashSet<PathBuf>,
     pub notes: Vec<String>,
+    /// What the answers about each file are worth, where that is less than all, with the reason.
+    judged: Vec<Judged>,
+    /// Errors and warnings that were too many to keep.
+    cut: usize,
+}
+
+/// A file as it is shown, what the answers about it are worth, and why.
+#[derive(Debug)]
+struct Judged {
+    file: String,
+    verdict: Verdict,
+    why: String,
 }
 
 impl Look {
@@ -62,6 +75,23 @@ impl Look {
     pub(super) fn verdict(&self) -> Verdict {
         let servers = self.servers();
         if servers.is_empty() { Verdict::Fresh } else { Verdict::combine(servers.iter().map(|server| server.verdict)) }
+    }
+
+    /// Whether anybody was asked.
+    pub(super) fn asked_anybody(&self) -> bool {
+        !self.verdicts.is_empty()
+    }
+
+    /// The files of which not all is known, grouped by what is known of them, the worst first.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let mut groups: BTreeMap<(Reverse<Verdict>, &str), Vec<&str>> = BTreeMap::new();
+        for one in &self.judged {
+            groups.entry((Reverse(one.verdict), &one.why)).or_default().push(&one.file);
+        }
+        groups
+            .into_iter()
+            .map(|((Reverse(verdict), why), files)| format!("{}{why}: {}", verdict.word(), files.join(", ")))
+            .collect()
     }
 }
 
@@ -86,6 +116,8 @@ impl Ask<'_> {
                 look.verdicts.entry(server).or_default().extend(verdicts);
             }
             look.notes.extend(one.notes);
+            look.judged.extend(one.judged);
+            look.cut += one.cut;
         }
         look.notes.sort_unstable();
         look.notes.dedup();
@@ -101,19 +133,25 @@ impl Ask<'_> {
         let asked =
             serving.answering.iter().chain(&serving.linters).map(|(entry, root)| self.ask(entry, root, &question));
         let heard: Vec<Heard> = join_all(asked).await;
+        let mut parts = Vec::new();
         for one in &heard {
             if matches!(one.result, Err(Shortfall::Unsupported(_))) {
                 continue;
             }
             let (id, name) = (&one.entry.name, self.engine.display(&one.entry));
             let part = self.part(one);
-            if part.verdict.answered() {
-                look.known.insert((counted.to_owned(), id.clone()));
-            }
+            let answered = part.verdict.answered();
+            parts.push((part.clone(), one.result.is_err()));
             look.verdicts.entry(id.clone()).or_default().push(part);
             look.notes.extend(one.result.as_ref().err().map(|shortfall| note(&name, shortfall)));
             let Ok(reply) = &one.result else { continue };
             let Answer::Problems(problems) = &reply.answer else { continue };
+            let [errors, warnings, ..] = problems.cut().all;
+            look.cut += errors + warnings;
+            // Of what was too much to keep nobody can tell what is new and what is gone.
+            if answered && errors + warnings == 0 {
+                look.known.insert((counted.to_owned(), id.clone()));
+            }
             let mut reader = Reader::new(self, reply.encoding);
             for item in problems.items.iter().filter(|item| item.severity <= Severity::Warning) {
                 let problem = problem(&mut reader, &file, item, &name);
@@ -128,6 +166,16 @@ impl Ask<'_> {
                 look.found.push((key, problem));
             }
         }
+        let verdict = Verdict::combine(parts.iter().map(|(part, _)| part.verdict));
+        if verdict != Verdict::Fresh && !parts.is_empty() {
+            let worst = parts.iter().max_by_key(|(part, _)| part.verdict);
+            // Why there is no answer at all stands in a note already.
+            let why = worst.map(|(part, noted)| match part.reason.as_ref().filter(|_| !noted) {
+                Some(reason) => format!(" ({}: {reason})", part.server),
+                None => format!(" ({})", part.server),
+            });
+            look.judged.push(Judged { file: file.shown.clone(), verdict, why: why.unwrap_or_default() });
+        }
         look
     }
 }
@@ -140,6 +188,8 @@ pub(super) struct Compared {
     gone: usize,
     /// Of these nobody knows whether they are new.
     present: usize,
+    /// These were too many to be compared.
+    cut: usize,
 }
 
 impl Compared {
@@ -180,7 +230,7 @@ impl Compared {
             }
         }
         compared.items.truncate(SHOWN);
-        Self { new, gone, present, ..compared }
+        Self { new, gone, present, cut: after.cut, ..compared }
     }
 
     /// In words; that there is nothing new is said only where that is known.
@@ -188,14 +238,23 @@ impl Compared {
         let mut parts = Vec::new();
         if self.new > 0 {
             parts.push(count(self.new, "new problem", "new problems"));
-        } else if self.present == 0 && verdict.answered() {
-            parts.push(if compared { "no new problems".to_owned() } else { "no problems".to_owned() });
+        } else if self.present == 0 && self.cut == 0 && verdict.answered() {
+            let nothing = if compared { "no new problems" } else { "no problems" };
+            // As `lsp/diagnostics` has it: what is not proven is not said as if it were.
+            parts.push(match verdict {
+                Verdict::Settling => format!("{nothing} so far"),
+                Verdict::Unconfirmed => format!("{nothing} heard of, not confirmed since the change"),
+                _ => nothing.to_owned(),
+            });
         }
         if self.present > 0 {
             parts.push(count(self.present, "problem", "problems"));
         }
         if self.gone > 0 {
             parts.push(format!("{} gone", self.gone));
+        }
+        if self.cut > 0 {
+            parts.push(format!("{} too many to be compared", count(self.cut, "problem", "problems")));
         }
         if !verdict.answered() {
             parts.push("the servers have not analysed all of it yet: see lsp/diagnostics".to_owned());

@@ -72,7 +72,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             container: hit.container.clone().filter(|container| !container.is_empty()),
         });
     }
-    let mut summary = if total == 0 { "no symbols found".to_owned() } else { count(total, "symbol", "symbols") };
+    let mut summary = match verdict {
+        _ if total > 0 => count(total, "symbol", "symbols"),
+        Verdict::Unanswered => "no answer: this does not say that there are none; ask again".to_owned(),
+        Verdict::Indexing => "no symbols found so far; ask again".to_owned(),
+        _ => "no symbols found".to_owned(),
+    };
     if search.beyond > 0 {
         summary.push_str(&format!(", {} more were cut off", search.beyond));
     }

@@ -154,9 +154,10 @@ pub(crate) fn visitors(input: &[u8]) {
         assert!(found.items.len() <= caps.items);
     }
     if let Ok(published) = read::published(input, &caps) {
-        assert!(published.items.len() <= caps.items && published.total >= published.items.len());
-        assert!(published.items.iter().all(|item| item.message.len() <= caps.message + 4));
-        assert!(published.items.iter().all(|item| item.range.start <= item.range.end));
+        let list = &published.list;
+        assert!(list.items.len() <= caps.items && list.told().sum() == list.items.len() + list.cut().sum());
+        assert!(list.items.iter().all(|item| item.message.len() <= caps.message + 4));
+        assert!(list.items.iter().all(|item| item.range.start <= item.range.end));
     }
     let _ = read::report(input, &caps);
     let _ = read::workspace_report(input, &caps);

@@ -20,6 +20,7 @@ macro_rules! trials {
 }
 
 mod actions;
+mod aftermath;
 mod between;
 mod called;
 mod callers;
@@ -28,6 +29,7 @@ mod changes;
 mod channels;
 mod clients;
 mod consent;
+mod counts;
 mod crash;
 mod deaths;
 mod diagnostics;
@@ -136,6 +138,7 @@ fn main() {
         roots::trials(),
         routing::trials(),
         output::trials(),
+        counts::trials(),
         status::trials(),
         mistakes::trials(),
         shims::trials(),
@@ -146,6 +149,7 @@ fn main() {
         called::trials(),
         callers::trials(),
         changes::trials(),
+        aftermath::trials(),
         renames::trials(),
         planners::trials(),
         moves::trials(),
@@ -161,6 +165,7 @@ fn main() {
         hostile::poison::trials(),
         hostile::process::trials(),
         hostile::secrets::trials(),
+        hostile::shelf::trials(),
         hostile::soak::trials(),
         hostile::wire::trials(),
         install::trials(),

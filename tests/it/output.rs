@@ -134,7 +134,7 @@ fn out_04_five_states_are_five_texts() {
         let [lacking, failing, hanging, empty, starting] = answers.as_slice() else { unreachable!("five") };
         lacking.fails("unsupported").contains("fake");
         failing.fails("failed").contains("internal trouble");
-        hanging.fine().verdict_is("unanswered");
+        hanging.fine().verdict_is("unanswered").lacks("found");
         empty.fine().verdict_is("fresh");
         starting.fine().verdict_is("indexing");
     }

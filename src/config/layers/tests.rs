@@ -119,6 +119,29 @@ fn a_wrong_layer_of_the_users_is_named_and_left_out() {
 }
 
 #[test]
+fn every_mistake_of_a_file_is_told_at_once() {
+    let text = "max_char = 1\noutput = \"xml\"\n\ncapabilities = [\n  \"hovr\",\n  \"hover\",\n]\ninstances = 4\nnice = 40\n[permision]\nx = 1\n[filetypes]\n\".x\" = 3\n\".y\" = \"c\"\n";
+    Machine::new(Some(text), None).check(
+        &[],
+        &expect![[r#"
+            BASE/config/config.toml:1: `max_char` is not a setting: did you mean `max_chars`?
+            BASE/config/config.toml:2: `output` cannot be `xml`: it can be text, structured, both
+            BASE/config/config.toml:5: `capabilities` cannot be `hovr`: did you mean `hover`?
+            BASE/config/config.toml:9: `nice` is 40, and has to be within 0 and 19
+            BASE/config/config.toml:10: `permision` is not a setting: did you mean `permission`?
+            BASE/config/config.toml:13: `filetypes` at `.x` is signed int `3`, but takes a string (until this is mended the file is left out and nothing is written)
+        "#]],
+    );
+    let loaded = Machine::new(Some(text), None).load(&[], &Flags::default()).unwrap();
+    assert!(loaded.forbidden.unwrap().ends_with("did you mean `max_chars`? (and 5 more mistakes there)"));
+    let managed = Machine::new(None, Some("max_char = 1\nnice = 40")).load(&[], &Flags::default());
+    let said = managed.unwrap_err().to_string();
+    assert!(said.ends_with("did you mean `max_chars`?; line 2: `nice` is 40, and has to be within 0 and 19"), "{said}");
+    let many: String = (0..100).map(|n| format!("key_{n} = 1\n")).collect();
+    assert_eq!(Machine::new(Some(&many), None).load(&[], &Flags::default()).unwrap().problems.len(), 8);
+}
+
+#[test]
 fn a_wrong_variable_costs_only_itself() {
     let machine = Machine::new(Some("instances = 3"), None);
     let env = [

@@ -24,7 +24,9 @@ async fn an_unknown_name_gets_the_nearest() {
     let answer = client.call("lsp_hovr\n\u{202e}", json!({})).await;
     assert_eq!(answer["error"]["code"], -32602);
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("Unknown tool: lsp_hovr. Nearest: lsp_hover, "), "{message}");
+    assert_eq!(message, "Unknown tool: lsp_hovr. Nearest: lsp_hover");
+    let answer = client.call("read_file", json!({})).await;
+    assert_eq!(answer["error"]["message"], "Unknown tool: read_file. tools/list has those that there are");
     client.close().await;
 }
 

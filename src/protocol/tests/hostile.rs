@@ -144,8 +144,8 @@ async fn large_notifications_never_reach_the_router_whole() {
     rig.peer.send(&log(&large)).await;
     rig.peer.send(&json!({ "id": 7, "method": "workspace/configuration", "params": { "x": large } })).await;
     assert_eq!(rig.peer.next().await["error"]["code"], -32600);
-    let problem = json!({ "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 1 } }, "message": "m" });
-    let list = vec![problem; 20_000];
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 1 } });
+    let list: Vec<_> = (0..20_000).map(|n| json!({ "range": range, "message": n.to_string() })).collect();
     let params = json!({ "uri": "file:///a", "version": 3, "diagnostics": list });
     rig.peer.send(&json!({ "method": "textDocument/publishDiagnostics", "params": params })).await;
     rig.peer.send(&log("after")).await;

@@ -41,6 +41,16 @@ fn what_toml_and_types_tell() {
     "#]],
     );
     check(
+        &with("comand = \"x\"\nrole = \"lintr\"\nargs = [\n1,\n2,\n]\n[root]\nmarker = []"),
+        &expect![[r#"
+            x.toml:4: unknown field `comand`: did you mean `command`?
+            x.toml:5: unknown variant `lintr`: did you mean `linter`?
+            x.toml:7: invalid type: integer `1`, expected a string
+            x.toml:8: invalid type: integer `2`, expected a string
+            x.toml:11: unknown field `marker`: did you mean `markers`?
+        "#]],
+    );
+    check(
         &with("[root]\nmarker = []"),
         &expect![[r#"
         x.toml:5: unknown field `marker`: did you mean `markers`?

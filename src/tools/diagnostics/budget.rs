@@ -2,6 +2,7 @@
 //! counted, and of equal ones first those of files with more than will be listed.
 
 use super::sweep::{Checked, Found};
+use crate::tools::outcome::Problem;
 
 /// Bytes of memory.
 const ROOM: usize = 16 << 20;
@@ -55,10 +56,14 @@ impl Budget {
 
 /// About the memory that a problem takes, in bytes.
 fn weight(found: &Found) -> usize {
-    let problem = &found.problem;
+    size_of::<Found>() - size_of::<Problem>() + weight_of(&found.problem)
+}
+
+/// About the memory that a problem as it is shown takes, in bytes.
+pub(super) fn weight_of(problem: &Problem) -> usize {
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let related: usize = problem.related.iter().map(|one| size_of_val(one) + one.file.len() + one.message.len()).sum();
-    size_of_val(found)
+    size_of_val(problem)
         + problem.file.len()
         + problem.severity.len()
         + problem.message.len()
@@ -75,7 +80,7 @@ mod tests {
     use super::*;
     use crate::{
         protocol::types::{Severity, Tally},
-        tools::outcome::{Problem, Verdict},
+        tools::outcome::Verdict,
     };
 
     fn file(problems: impl IntoIterator<Item = Severity>) -> Checked {

@@ -10,7 +10,7 @@ use std::{
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{compare::Known, pages::Kept};
+use super::{budget::weight_of, compare::Known, pages::Kept};
 use crate::{
     registry::ScopedName,
     sys::files::{now_ns, random},
@@ -28,8 +28,9 @@ const CALLERS: usize = 64;
 const FILES: usize = 2_000;
 const BYTES: usize = 24 << 20;
 const DEPTH: usize = 4;
-/// Answers whose rest can be asked for.
+/// Answers whose rest can be asked for, and the bytes of all but the last one.
 const ANSWERS: usize = 12;
+const ANSWERS_BYTES: usize = 8 << 20;
 
 /// A point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,6 +224,11 @@ impl Memory {
             inner.answers.pop_front();
         }
         inner.answers.push_back(Arc::new(kept));
+        let weight = |kept: &Arc<Kept>| kept.listed.iter().map(weight_of).sum::<usize>();
+        let mut bytes: usize = inner.answers.iter().map(weight).sum();
+        while bytes > ANSWERS_BYTES && inner.answers.len() > 1 {
+            bytes -= inner.answers.pop_front().as_ref().map_or(0, weight);
+        }
     }
 
     /// The answer with this fingerprint.

@@ -170,6 +170,33 @@ impl Fake {
                 std::mem::forget(eaten);
             }
             Act::RawTimes(text, times) => self.bytes(text.repeat(*times).as_bytes()),
+            Act::RawCounted(text, times) => {
+                let all: String = (0..*times).map(|n| text.replace("$n", &format!("{n:06}"))).collect();
+                self.bytes(all.as_bytes());
+            }
+            Act::Flood { errors, hints, bytes } => {
+                // Written as it comes: to make values of so many would take longer than to send them.
+                let message = "m".repeat(*bytes);
+                let items: Vec<String> = (0..hints + errors)
+                    .map(|n| {
+                        let (severity, place) = (if n < *hints { 4 } else { 1 }, format!(r#"{{"line":0,"character":{n}}}"#));
+                        format!(
+                            r#"{{"range":{{"start":{place},"end":{place}}},"severity":{severity},"message":"{n} {message}"}}"#
+                        )
+                    })
+                    .collect();
+                let items = items.join(",");
+                let body = match id {
+                    Some(id) => {
+                        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"kind":"full","items":[{items}]}}}}"#)
+                    }
+                    None => format!(
+                        r#"{{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{{"uri":"{uri}","version":{},"diagnostics":[{items}]}}}}"#,
+                        params["textDocument"]["version"]
+                    ),
+                };
+                self.bytes(super::wire::frame(&body).as_bytes());
+            }
             Act::Stderr(text, times) => {
                 use std::io::Write as _;
                 let _ = std::io::stderr().write_all(format!("{text}\n").repeat(*times).as_bytes());

@@ -77,6 +77,15 @@ pub(crate) enum Act {
     Drip(String, u64),
     /// The same text to stdout so many times.
     RawTimes(String, usize),
+    /// The same with `$n` in it, which counts from 0 in six digits.
+    RawCounted(String, usize),
+    /// Tells of so many hints, and behind them of so many errors, each with a message of so many bytes: as the answer to a
+    /// pull, or pushed for the document of the message.
+    Flood {
+        errors: usize,
+        hints: usize,
+        bytes: usize,
+    },
     /// Takes so many MiB of memory.
     Eat(usize),
     /// The same line to stderr so many times.

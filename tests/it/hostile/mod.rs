@@ -4,6 +4,7 @@ pub(crate) mod crowd;
 pub(crate) mod poison;
 pub(crate) mod process;
 pub(crate) mod secrets;
+pub(crate) mod shelf;
 pub(crate) mod soak;
 pub(crate) mod wire;
 
