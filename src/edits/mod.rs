@@ -14,6 +14,7 @@
 //! - Of a link to a file its target is edited; the link itself is renamed and deleted.
 //! - A file with several names (hard links) is neither replaced nor deleted: the others would keep the old text, and
 //!   taking it back would not bring them together again. It is moved.
+//! - What is new gets no name with characters that nobody sees or that end lines, and no path that nobody could open.
 //! - A folder moves as it is, with all in it. Moves of folders that depend on each other, a folder in the place of
 //!   another or of a file, and a repository that would be moved along are refused.
 

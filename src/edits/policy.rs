@@ -14,7 +14,7 @@ const HISTORY: &[&str] = &[".git", ".hg", ".svn", ".jj"];
 const DEPENDENCIES: &[&str] =
     &["node_modules", "site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", "bower_components", ".yarn"];
 /// A folder that holds one of these is filled by a tool.
-const MARKERS: &[&str] = &["pyvenv.cfg", "CACHEDIR.TAG"];
+const MARKERS: &[&str] = &["pyvenv.cfg", "CACHEDIR.TAG", ".cargo-checksum.json"];
 /// `vendor` is a name that people give to folders of their own, too: these tell a tool's one.
 const VENDORED: &[&str] = &["modules.txt", "autoload.php", "bundle"];
 
@@ -151,7 +151,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let roots = Roots::new([tmp.path()]).unwrap();
         let top = &roots.all()[0].path;
-        for file in ["env/pyvenv.cfg", "go/vendor/modules.txt", "src/vendor/acme.ts"] {
+        for file in ["env/pyvenv.cfg", "go/vendor/modules.txt", "src/vendor/acme.ts", "vendor/a/.cargo-checksum.json"] {
             files::create_dirs(top.join(file).parent().unwrap()).unwrap();
             files::write(&top.join(file), b"").unwrap();
         }
@@ -184,6 +184,7 @@ mod tests {
                 "env/lib/a.py",
                 "go/vendor/a/a.go",
                 "src/vendor/acme.ts",
+                "vendor/a/src/lib.rs",
             ],
             &expect![[r#"
                 : it is a root of the workspace
@@ -203,6 +204,7 @@ mod tests {
                 env/lib/a.py: it belongs to a dependency or is a tool's own
                 go/vendor/a/a.go: it belongs to a dependency or is a tool's own
                 src/vendor/acme.ts: may be changed
+                vendor/a/src/lib.rs: it belongs to a dependency or is a tool's own
             "#]],
         );
     }

@@ -191,6 +191,10 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
             notes.push(format!("left alone, since somebody else has changed them: {}", left.join(", ")));
         }
     }
+    if compared.left_out > 0 {
+        let more = count(compared.left_out, "more problem is", "more problems are");
+        notes.push(format!("{more} not shown: see lsp/diagnostics"));
+    }
     let total = compared.items.len();
     Outcome {
         verdict,

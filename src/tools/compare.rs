@@ -184,6 +184,8 @@ impl Ask<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     pub items: Vec<Problem>,
+    /// So many more are there than these.
+    pub left_out: usize,
     new: usize,
     gone: usize,
     /// Of these nobody knows whether they are new.
@@ -200,24 +202,17 @@ impl Compared {
         for (key, _) in &before.found {
             *old.entry(key).or_default() += 1;
         }
-        let mut compared = Self::default();
-        let mut add = |problem: &Problem, word: &str| {
+        let worded = |problem: &Problem, word: &str| {
             let severity = format!("{word}{}", problem.severity);
-            compared.items.push(Problem { severity, ..problem.clone() });
+            Problem { severity, ..problem.clone() }
         };
-        let (mut new, mut present, mut gone) = (0, 0, 0);
+        let (mut new, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         for (key, problem) in &after.found {
             match old.get_mut(key).filter(|left| **left > 0) {
                 Some(left) => *left -= 1,
                 // What was not there before has new problems only.
-                None if known(before, key) || before.absent.contains(&key.0) => {
-                    new += 1;
-                    add(problem, "new ");
-                }
-                None => {
-                    present += 1;
-                    add(problem, "");
-                }
+                None if known(before, key) || before.absent.contains(&key.0) => new.push(worded(problem, "new ")),
+                None => present.push(problem.clone()),
             }
         }
         for (key, problem) in &before.found {
@@ -225,12 +220,15 @@ impl Compared {
                 && (known(after, key) || after.absent.contains(&key.0))
             {
                 *left -= 1;
-                gone += 1;
-                add(problem, "gone: ");
+                gone.push(worded(problem, "gone: "));
             }
         }
-        compared.items.truncate(SHOWN);
-        Self { new, gone, present, cut: after.cut, ..compared }
+        let counts = (new.len(), present.len(), gone.len());
+        // What matters most is shown if anything is.
+        let mut items: Vec<Problem> = new.into_iter().chain(present).chain(gone).collect();
+        let left_out = items.len().saturating_sub(SHOWN);
+        items.truncate(SHOWN);
+        Self { items, left_out, new: counts.0, present: counts.1, gone: counts.2, cut: after.cut }
     }
 
     /// In words; that there is nothing new is said only where that is known.

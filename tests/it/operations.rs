@@ -20,6 +20,7 @@ trials![
     pro_07_formatting_comes_and_goes,
     a7_7_files_that_were_not_looked_at_are_no_clean_bill,
     a7_7_taking_back_says_what_is_new_and_gone,
+    a6_5_problems_that_are_not_shown_are_counted,
     changed_files_that_git_ignores_are_marked,
 ];
 
@@ -345,6 +346,17 @@ fn a7_7_taking_back_says_what_is_new_and_gone() {
     // The fake writes over five letters: `other` is `total` by now.
     lp.diagnostics("use.py").verdict_is("fresh").contains("no problems");
     undo(&lp, &plan).fine().contains("1 new problem").contains("use.py:1:1  new error: total is not provided");
+}
+
+fn a6_5_problems_that_are_not_shown_are_counted() {
+    let ws = Workspace::new(&format!("//- lib.py\nPROVIDES tally\n//- use.py\n{}", "NEEDS tally\n".repeat(30)));
+    let edit = json!({"changes": {"$root/lib.py": [{"range": range(0, 9, 14), "newText": "total"}]}});
+    let lp = Langport::with(&ws, Script::watching("**/*.py").pull().on("textDocument/rename", [Act::Reply(edit)]));
+    lp.diagnostics("use.py").verdict_is("fresh").contains("no problems");
+    let plan = rename(&lp, "lib.py", 1, "tally", "total").plan();
+    let made = apply(&lp, &plan);
+    made.fine().contains("30 new problems").contains("10 more problems are not shown");
+    assert_eq!(made.text.matches("  new error: tally is not provided").count(), 20, "{made}");
 }
 
 fn changed_files_that_git_ignores_are_marked() {
