@@ -18,7 +18,7 @@ pub enum LookupError {
     #[error("{path} is a shim: {why}", path = path.display())]
     Hollow { path: PathBuf, why: &'static str },
     /// A bare name that no folder has.
-    #[error("no program `{name}`{} in {}{}", endings(tried), list(searched), passed_over(refused, hollow))]
+    #[error("no program `{name}`{}{} in {}", endings(tried), passed_over(refused, hollow), list(searched))]
     NotFound {
         name: String,
         /// The file names that were looked for, where they are others than the name.

@@ -148,9 +148,14 @@ impl Compared {
             *old.entry(key).or_default() += 1;
         }
         let mut compared = Self::default();
+        // What two servers say alike is one.
         let mut add = |problem: &Problem, word: &str| {
-            let severity = format!("{word}{}", problem.severity);
-            compared.items.push(Problem { severity, ..problem.clone() });
+            let item = Problem { severity: format!("{word}{}", problem.severity), ..problem.clone() };
+            let known = compared.items.contains(&item);
+            if !known {
+                compared.items.push(item);
+            }
+            usize::from(!known)
         };
         let (mut new, mut present, mut gone) = (0, 0, 0);
         for (key, problem) in &after.found {
@@ -158,12 +163,10 @@ impl Compared {
                 Some(left) => *left -= 1,
                 // What was not there before has new problems only.
                 None if known(before, key) || before.absent.contains(&key.0) => {
-                    new += 1;
-                    add(problem, "new ");
+                    new += add(problem, "new ");
                 }
                 None => {
-                    present += 1;
-                    add(problem, "");
+                    present += add(problem, "");
                 }
             }
         }
@@ -172,8 +175,7 @@ impl Compared {
                 && (known(after, key) || after.absent.contains(&key.0))
             {
                 *left -= 1;
-                gone += 1;
-                add(problem, "gone: ");
+                gone += add(problem, "gone: ");
             }
         }
         compared.items.truncate(SHOWN);

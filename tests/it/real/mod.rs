@@ -11,6 +11,7 @@ mod flask;
 mod folders;
 mod inspector;
 mod installed;
+mod killed;
 mod life;
 mod many;
 mod names;
@@ -70,6 +71,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         positions::trials(),
         names::trials(),
         life::trials(),
+        killed::trials(),
         inspector::trials(),
         clients::trials(),
         changes::trials(),
