@@ -6,7 +6,7 @@ use super::out;
 use crate::{
     config::nearest,
     registry::{Entry, Getting, LaunchError, LoadError, Recipe, Registry, Role, Surroundings, install, locate},
-    sys::{dirs::Dirs, env::Env},
+    sys::{dirs::Dirs, env::Env, lookup},
 };
 
 /// Lists the definitions of language servers.
@@ -102,7 +102,7 @@ impl State {
     /// That a program was found which is of no use.
     pub(super) fn passed_over(&self) -> &str {
         let Self::NotInstalled { reason } = self else { return "" };
-        reason.find(" (passed over").map_or("", |at| &reason[at..])
+        lookup::passed_over_in(reason)
     }
 }
 

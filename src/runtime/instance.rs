@@ -85,9 +85,17 @@ impl Instance {
         self.state.borrow().state.clone()
     }
 
-    /// The state now, with when and why it was entered.
+    /// The state now, with when and why it was entered. One whose process is gone has failed, buried or not.
     pub fn entered(&self) -> Entered {
-        self.state.borrow().clone()
+        let mut entered = self.state.borrow().clone();
+        if let State::Running(session) = &entered.state
+            && session.wire.is_closed()
+        {
+            let (shortfall, past) = (session.died(), Past::of(session));
+            (entered.since, entered.cause) = (Instant::now(), shortfall.to_string());
+            (entered.state, entered.past) = (State::Failed(shortfall), Some(past));
+        }
+        entered
     }
 
     /// What went wrong with it last, and when.

@@ -18,7 +18,7 @@ pub enum LookupError {
     #[error("{path} is a shim: {why}", path = path.display())]
     Hollow { path: PathBuf, why: &'static str },
     /// A bare name that no folder has.
-    #[error("no program `{name}`{} in {}{}", endings(tried), list(searched), passed_over(refused, hollow))]
+    #[error("no program `{name}`{}{} in {}", endings(tried), passed_over(refused, hollow), list(searched))]
     NotFound {
         name: String,
         /// The file names that were looked for, where they are others than the name.
@@ -48,6 +48,13 @@ fn passed_over(refused: &[PathBuf], hollow: &[(PathBuf, &str)]) -> String {
         (None, Some((path, why))) => format!(" (passed over, because {why}: {})", path.display()),
         (None, None) => String::new(),
     }
+}
+
+/// The part of such a message that says what was passed over, with a space in front; nothing, where that was nothing.
+#[must_use]
+pub fn passed_over_in(message: &str) -> &str {
+    let part = message.find(" (passed over").map_or("", |at| &message[at..]);
+    part.find(") in ").map_or(part, |end| &part[..=end])
 }
 
 /// Finds a program: an absolute path or one below `~` as it stands, a bare name in the given folders, except where
@@ -240,10 +247,10 @@ mod tests {
         std::os::unix::fs::symlink(f.base.join("ws/node_modules/.bin"), f.base.join("linked")).unwrap();
         std::os::unix::fs::symlink(f.base.join("bin/good"), f.base.join("ws/node_modules/.bin/good")).unwrap();
         f.check("evil", &["ws/node_modules/.bin"], &expect![
-            "no program `evil` in BASE/ws/node_modules/.bin (passed over, because it lies inside the workspace: BASE/ws/node_modules/.bin/evil)"
+            "no program `evil` (passed over, because it lies inside the workspace: BASE/ws/node_modules/.bin/evil) in BASE/ws/node_modules/.bin"
         ]);
         f.check("evil", &["bin", "linked"], &expect![
-            "no program `evil` in BASE/bin, BASE/linked (passed over, because it lies inside the workspace: BASE/bin/evil)"
+            "no program `evil` (passed over, because it lies inside the workspace: BASE/bin/evil) in BASE/bin, BASE/linked"
         ]);
         f.check("good", &["ws/node_modules/.bin", "bin"], &expect!["BASE/bin/good"]);
         f.check(
@@ -254,6 +261,15 @@ mod tests {
     }
 
     #[test]
+    fn what_was_passed_over_is_taken_out_of_a_message() {
+        assert_eq!(
+            passed_over_in("no program `x` (passed over, because y: /z) in /a"),
+            " (passed over, because y: /z)"
+        );
+        assert_eq!(passed_over_in("no program `x` in /a"), "");
+    }
+
+    #[test]
     fn lif_10_what_is_there_and_cannot_be_run_is_named() {
         let f = Fixture::new(&["one/tool", "two/tool"]);
         std::fs::set_permissions(f.base.join("one/tool"), std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -261,7 +277,7 @@ mod tests {
         f.check(
             "tool",
             &["one"],
-            &expect!["no program `tool` in BASE/one (passed over, because it is not executable: BASE/one/tool)"],
+            &expect!["no program `tool` (passed over, because it is not executable: BASE/one/tool) in BASE/one"],
         );
     }
 

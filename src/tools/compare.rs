@@ -206,13 +206,20 @@ impl Compared {
             let severity = format!("{word}{}", problem.severity);
             Problem { severity, ..problem.clone() }
         };
+        // What two servers say alike is one; those of one place stand together.
+        let add = |list: &mut Vec<Problem>, item: Problem| {
+            let place = |it: &&Problem| (&it.file, it.line, it.column) == (&item.file, item.line, item.column);
+            if !list.iter().rev().take_while(place).any(|it| *it == item) {
+                list.push(item);
+            }
+        };
         let (mut new, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         for (key, problem) in &after.found {
             match old.get_mut(key).filter(|left| **left > 0) {
                 Some(left) => *left -= 1,
                 // What was not there before has new problems only.
-                None if known(before, key) || before.absent.contains(&key.0) => new.push(worded(problem, "new ")),
-                None => present.push(problem.clone()),
+                None if known(before, key) || before.absent.contains(&key.0) => add(&mut new, worded(problem, "new ")),
+                None => add(&mut present, problem.clone()),
             }
         }
         for (key, problem) in &before.found {
@@ -220,7 +227,7 @@ impl Compared {
                 && (known(after, key) || after.absent.contains(&key.0))
             {
                 *left -= 1;
-                gone.push(worded(problem, "gone: "));
+                add(&mut gone, worded(problem, "gone: "));
             }
         }
         let counts = (new.len(), present.len(), gone.len());

@@ -120,7 +120,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     if matches!(shown, Shown::Started) {
         notes.extend(in_short(ask, &rest));
     }
-    let running = instances.iter().filter(|instance| matches!(instance.state(), State::Running(_))).count();
+    let running = instances.iter().filter(|instance| instance.is_running()).count();
     notes.push(engine.ground.watcher.state().to_string());
     // What a running server does changes from one call to the next; the cursor holds while the lines stay the same ones.
     let print = fingerprint(ask, lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>());
@@ -262,19 +262,18 @@ fn line(ask: &Ask<'_>, instance: &Instance) -> StatusLine {
     line.facts.push(fact("since", format!("{} ago", ago(entered.since.elapsed()))));
     match &entered.state {
         State::Running(session) => {
-            line.facts.push(fact("because", entered.cause));
+            line.facts.push(fact("because", entered.cause.clone()));
             running(session, &mut line);
         }
         // The reason says it better.
-        State::Failed(shortfall) | State::Broken(shortfall) => {
-            failed(ask, instance, shortfall, &mut line);
-            gone(ask, instance, entered.past.as_ref(), &mut line);
-        }
+        State::Failed(shortfall) | State::Broken(shortfall) => failed(ask, instance, shortfall, &mut line),
         State::Stopped | State::Starting { .. } | State::Stopping | State::Ended => {
-            line.facts.push(fact("because", entered.cause));
-            gone(ask, instance, entered.past.as_ref(), &mut line);
-            line.output.extend(entered.past.into_iter().flat_map(|past| past.stderr));
+            line.facts.push(fact("because", entered.cause.clone()));
+            line.output.extend(entered.past.iter().flat_map(|past| past.stderr.clone()));
         }
+    }
+    if !matches!(entered.state, State::Running(_)) {
+        gone(ask, instance, entered.past.as_ref(), &mut line);
     }
     let (starts, callers) = (instance.starts(), instance.callers());
     line.facts.push(fact("starts", starts.to_string()));

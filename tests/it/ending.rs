@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdin, ChildStdout},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::Duration,
 };
 
@@ -27,6 +27,7 @@ trials![
     lif_05_a_killed_langport_leaves_nothing_in_any_phase,
     lif_05_a_killed_watchdog_leaves_nothing,
     lif_05_the_end_of_stdin_while_a_server_starts_is_quick,
+    lif_05_a_killed_parent_ends_it,
 ];
 
 /// What langport is doing when its end comes.
@@ -65,33 +66,38 @@ struct Bare {
     mark: String,
 }
 
+/// langport's command, with a server that does not let it get beyond that.
+fn prepared(ws: &Workspace, doing: Doing, script: Script) -> (Command, Log) {
+    let method = match doing {
+        Doing::Spawning => "start",
+        Doing::Starting | Doing::Loading => "initialize",
+        Doing::ShuttingDown => "shutdown",
+        _ => "textDocument/definition",
+    };
+    let script = match doing {
+        Doing::Loading => script.on("shutdown", []),
+        _ => script.on(method, [Act::Await(ws.gate("never"))]),
+    };
+    let mut definition = Definition::new("fake", script);
+    if doing == Doing::Loading {
+        definition = definition.table("[ready]\nlog = \"^never$\"");
+    }
+    let (command, mut logs) = Langport::builder(ws).server(definition).command();
+    (command, logs.remove(0).1)
+}
+
+const HELLO: &str =
+    r#"{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}"#;
+
 impl Bare {
     fn new(ws: &Workspace, doing: Doing, script: Script) -> Self {
-        let method = match doing {
-            Doing::Spawning => "start",
-            Doing::Starting | Doing::Loading => "initialize",
-            Doing::ShuttingDown => "shutdown",
-            _ => "textDocument/definition",
-        };
-        let script = match doing {
-            Doing::Loading => script.on("shutdown", []),
-            _ => script.on(method, [Act::Await(ws.gate("never"))]),
-        };
-        let mut definition = Definition::new("fake", script);
-        if doing == Doing::Loading {
-            definition = definition.table("[ready]\nlog = \"^never$\"");
-        }
-        let (mut command, mut logs) = Langport::builder(ws).server(definition).command();
+        let (mut command, log) = prepared(ws, doing, script);
         std::fs::create_dir_all(temporary(ws)).unwrap();
         command.env("TMPDIR", temporary(ws));
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
-        let mut bare = Self { child, input, output, log: logs.remove(0).1, mark: ws.mark_text() };
-        bare.ask(
-            1,
-            "initialize",
-            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "it", "version": "1"}}),
-        );
+        let mut bare = Self { child, input, output, log, mark: ws.mark_text() };
+        bare.ask(1, "initialize", serde_json::from_str(HELLO).unwrap());
         bare.answer();
         bare.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         let place = json!({"file_path": "a.py", "line": 1, "column": 1});
@@ -321,5 +327,57 @@ fn lif_05_the_end_of_stdin_while_a_server_starts_is_quick() {
         bare.goes(&format!("end of stdin while {doing:?}"), &[0]);
         assert!(begun.elapsed() < Duration::from_millis(2_500), "{:?} while {doing:?}", begun.elapsed());
         assert_eq!(folders(&ws), Vec::<String>::new());
+    }
+}
+
+/// The client is a process of its own, and is killed: nobody but it had the other end of langport's stdin.
+fn lif_05_a_killed_parent_ends_it() {
+    for doing in ALL {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        let (langport, log) = prepared(&ws, doing, Script::new());
+        let asks: &[&str] = match doing {
+            Doing::Asking => &["lsp_hover", "lsp_definition"],
+            Doing::WritingToNobody => &["lsp_hover", "lsp_hover"],
+            _ => &["lsp_hover"],
+        };
+        let hello: Value = serde_json::from_str(HELLO).unwrap();
+        let mut lines = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).to_string();
+        lines += "\n{\"jsonrpc\": \"2.0\", \"method\": \"notifications/initialized\"}\n";
+        for (number, tool) in asks.iter().enumerate() {
+            let params = json!({"name": tool, "arguments": {"file_path": "a.py", "line": 1, "column": 1}});
+            let call = json!({"jsonrpc": "2.0", "id": number + 2, "method": "tools/call", "params": params});
+            lines += &format!("{call}\n");
+        }
+        std::fs::write(ws.home().join("lines"), lines).unwrap();
+        let sink = if doing == Doing::WritingToNobody { "| head -n 2 > out" } else { "> out" };
+        let client = format!("mkfifo in\n\"$@\" < in 2> stderr {sink} &\nexec 3> in\ncat lines >&3\nread hold\n");
+        let envs = langport.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        let mut parent = Command::new("sh")
+            .args(["-c", &client, "sh"])
+            .arg(langport.get_program())
+            .args(langport.get_args())
+            .current_dir(ws.home())
+            .env_clear()
+            .envs(envs)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        match doing {
+            Doing::Asking => _ = log.wait("textDocument/definition", 1),
+            Doing::Starting => _ = log.wait("initialize", 1),
+            Doing::WritingToNobody => _ = log.wait("textDocument/hover", 2),
+            _ => eventually("an answer", || {
+                std::fs::read_to_string(ws.home().join("out")).is_ok_and(|out| out.contains("\"id\":2")).then_some(())
+            }),
+        }
+        procs::signal(parent.id(), libc::SIGKILL);
+        parent.wait().unwrap();
+        let mut left = Vec::new();
+        let clean = within(Duration::from_secs(8), || {
+            left = procs::marked(&ws.mark_text()).into_iter().collect();
+            left.is_empty().then_some(())
+        });
+        left.iter().for_each(|(pid, _)| procs::signal(*pid, libc::SIGKILL));
+        assert!(clean.is_some(), "left behind by a killed client while {doing:?}: {left:?}");
     }
 }

@@ -6,6 +6,7 @@ use super::own::Own;
 use crate::{
     config::{Capability, count},
     registry::{Entry, Role},
+    sys::lookup,
 };
 
 /// Everything that was found.
@@ -122,7 +123,7 @@ impl Server {
     /// That a program was found, where none may be used.
     fn passed_over(&self) -> &str {
         let problem = self.problem.as_deref().unwrap_or_default();
-        problem.find(" (passed over").map_or("", |at| &problem[at..])
+        lookup::passed_over_in(problem)
     }
 
     fn text(&self) -> String {

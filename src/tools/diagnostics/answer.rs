@@ -210,7 +210,7 @@ impl<'a> Answering<'a> {
         if !self.request.new_only {
             counts.told += one.cut;
         }
-        let counted = one.found.iter().zip(&compared.new).filter(|(_, new)| **new);
+        let counted = one.found.iter().zip(&compared.new).filter(|(found, new)| **new && !found.again);
         for (found, _) in counted {
             counts.told.add(found.severity, found.faint);
             if Counts::lists(found.severity, found.faint, least) {
@@ -365,7 +365,8 @@ fn known(one: &Checked) -> Vec<(Known, usize)> {
         let server = one.parts.get(found.server).map(|part| &part.id);
         let (source, code) = (problem.source.as_deref(), problem.code.as_deref());
         let key = key(server, found.severity, source, code, &problem.message);
-        (Known { line: problem.line.saturating_sub(1), severity: found.severity, key }, found.server)
+        let line = problem.line.saturating_sub(1);
+        (Known { line, severity: found.severity, key, again: found.again }, found.server)
     };
     one.found.iter().map(known).collect()
 }

@@ -22,6 +22,8 @@ pub(super) struct Known {
     pub severity: Severity,
     /// Who says what, without the place.
     pub key: u64,
+    /// Another one has said the very same: it counts once.
+    pub again: bool,
 }
 
 /// Who says what: messages that name line numbers or counts stay the same when only these have moved.
@@ -140,8 +142,8 @@ fn with_record(
     }
     // Of those who have not answered now nothing is gone, nor of those that are too many to keep.
     let all_answered = record.servers.iter().all(|server| servers.iter().flatten().any(|it| it == server));
-    let gone = left.into_iter().flatten().map(|known| known.severity);
-    let gone = gone.filter(|severity| all_answered && !cut[*severity as usize]).collect();
+    let left = left.into_iter().flatten().filter(|known| all_answered && !known.again);
+    let gone = left.map(|known| known.severity).filter(|severity| !cut[*severity as usize]).collect();
     Compared { new, gone, unknown }
 }
 

@@ -71,6 +71,8 @@ pub(super) struct Found {
     pub faint: bool,
     /// The index of the server among the parts.
     pub server: usize,
+    /// Another server has said the very same: it is known of this one, too, and listed once.
+    pub again: bool,
     pub problem: Problem,
 }
 
@@ -216,6 +218,7 @@ impl Ask<'_> {
                         severity: item.severity,
                         faint: item.is_faint(),
                         server,
+                        again: false,
                         problem: problem(&mut reader, &file, item, name),
                     }));
                 }
@@ -228,6 +231,13 @@ impl Ask<'_> {
             }
         }
         found.sort_by(|a, b| order(a).cmp(&order(b)));
+        for at in 1..found.len() {
+            let (before, rest) = found.split_at_mut(at);
+            let Some(one) = rest.first_mut() else { break };
+            let near = before.iter().rev().take_while(|other| order(other) == order(one));
+            let same = |other: &Found| other.server != one.server && other.problem == one.problem;
+            one.again = near.into_iter().any(same);
+        }
         let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
         // Each asks until its answer is about the text on disk.
         let now = || self.engine.ground.read(&file.path).map_or_else(|_| file.lines.shared(), |now| now.text.clone());

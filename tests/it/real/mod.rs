@@ -12,6 +12,7 @@ mod folders;
 mod given;
 mod inspector;
 mod installed;
+mod killed;
 mod life;
 mod many;
 mod names;
@@ -72,6 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         positions::trials(),
         names::trials(),
         life::trials(),
+        killed::trials(),
         inspector::trials(),
         clients::trials(),
         changes::trials(),

@@ -10,7 +10,7 @@ fn problems(text: &str, servers: &[ScopedName]) -> Vec<(Known, usize)> {
     let known = found.map(|(at, line)| {
         let server = servers.iter().position(|server| line.starts_with(&format!("{}:", server.name()))).unwrap_or(0);
         let key = key(servers.get(server), Severity::Error, None, Some("E1"), &line[line.find("ERR").unwrap()..]);
-        (Known { line: u32::try_from(at).unwrap(), severity: Severity::Error, key }, server)
+        (Known { line: u32::try_from(at).unwrap(), severity: Severity::Error, key, again: false }, server)
     });
     known.collect()
 }
