@@ -2,6 +2,7 @@
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
 //! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
+mod builds;
 mod changes;
 mod clients;
 mod configured;
@@ -72,6 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         life::trials(),
         inspector::trials(),
         clients::trials(),
+        builds::trials(),
         changes::trials(),
         edits::trials(),
         definitions::trials(),
