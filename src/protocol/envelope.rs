@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 /// An id longer than this is not one.
 const ID_BYTES: usize = 1024;
 const ERROR_TEXT: usize = 2_000;
+const LONG_TEXT: usize = 64 * 1024;
 
 /// A message as it came; JSON `null` is the same as absent.
 #[derive(Debug, Deserialize)]
@@ -118,7 +119,11 @@ impl WireError {
         });
         let message = parts.message.map_or_else(
             || "no reason given".to_owned(),
-            |message| serde_json::from_str(message.get()).unwrap_or_else(|_| message.get().to_owned()),
+            |message| match message.get() {
+                // Of a text that fills a large message no second copy is made.
+                long if long.len() > LONG_TEXT => long.trim_start_matches('"').chars().take(ERROR_TEXT).collect(),
+                text => serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()),
+            },
         );
         // LSP: a server that leaves `retriggerRequest` out asks to be asked again.
         let data = parts.data.and_then(|data| serde_json::from_str::<Data>(data.get()).ok());
@@ -171,7 +176,7 @@ pub(super) fn deeper_than(body: &[u8], limit: usize) -> bool {
 }
 
 /// The index of the quote that ends the string whose text begins at `at`.
-fn string_end(body: &[u8], mut at: usize) -> usize {
+pub(super) fn string_end(body: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', body.get(at..).unwrap_or_default()) {
         at += found;
         if body[at] == b'"' {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::envelope::cut;
+use super::weight::tree;
 
 /// The members of an object, unparsed.
 #[derive(Debug, Default)]
@@ -26,8 +27,9 @@ impl<'a> Fields<'a> {
         Self::read(self.raw(name)?.get().as_bytes())
     }
 
+    /// Absent too where it would take too much memory.
     pub(super) fn value(&self, name: &str) -> Option<Value> {
-        serde_json::from_str(self.raw(name)?.get()).ok()
+        tree(self.raw(name)?.get().as_bytes())
     }
 
     /// A text, at most `chars` long.

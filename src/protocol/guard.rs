@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
+use super::batch::Batch;
 use super::closed::CloseReason;
 use super::envelope::{Envelope, Kind, WireError, deeper_than, id_of};
 use super::outbox::{Completed, RequestError, Response};
@@ -59,11 +60,15 @@ impl Guard {
             return self.message(body).await;
         }
         // LSP knows no batches; their messages are as good as others.
-        let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else {
+        let Ok(batch) = serde_json::from_slice::<Batch<'_>>(&body) else {
             self.shared.stats.drop_message("a batch that is not valid JSON");
             return Ok(());
         };
-        let messages: Vec<_> = batch.into_iter().map(|message| body.slice_ref(message.get().as_bytes())).collect();
+        if batch.more {
+            self.shared.stats.drop_message("messages of a batch that has too many");
+        }
+        let messages: Vec<_> =
+            batch.first.into_iter().map(|message| body.slice_ref(message.get().as_bytes())).collect();
         for message in messages {
             self.message(message).await?;
         }

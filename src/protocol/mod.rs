@@ -1,6 +1,7 @@
 //! The wire to one language server: bounded frames, a guard in front of async-lsp, an outbox for what we ask, an
 //! inbound side for what the server asks and tells. Knows nothing of documents, verdicts or tools.
 
+mod batch;
 mod capabilities;
 mod closed;
 mod connection;
@@ -28,6 +29,7 @@ mod throttle;
 mod told;
 pub mod types;
 pub mod uri;
+pub mod weight;
 mod writer;
 
 pub use capabilities::client_capabilities;

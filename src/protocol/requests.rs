@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::fields::Fields;
 use super::host::{Host, RefreshKind, Registration, Told};
 use super::told::message;
+use super::weight::tree;
 
 const ITEMS: usize = 10_000;
 /// The settings' owner decides how large one answer is; this bounds what many items make of it.
@@ -69,7 +70,7 @@ pub(super) fn answer(
 
 /// gopls does not exit while a request of its own is refused.
 fn custom(host: &dyn Host, method: &str, params: &[u8], shutting_down: bool) -> Result<Value, ResponseError> {
-    let params = serde_json::from_slice(params).unwrap_or(Value::Null);
+    let params = tree(params).unwrap_or(Value::Null);
     match host.reply(method, &params) {
         Some(reply) => Ok(reply),
         None if shutting_down => Ok(Value::Null),

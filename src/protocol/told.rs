@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::host::{ProgressValue, Told};
+use super::weight::tree;
 
 const OTHER_BYTES: usize = 64 * 1024;
 const LOG_CHARS: usize = 4_000;
@@ -32,7 +33,7 @@ pub(super) fn tell(method: &str, params: &[u8]) -> Result<Option<Told>, &'static
         "$/cancelRequest" | "$/logTrace" | "telemetry/event" => return Ok(None),
         _ => {
             let small = params.len() <= OTHER_BYTES;
-            let params = small.then(|| serde_json::from_slice(params).ok()).flatten().unwrap_or(Value::Null);
+            let params = small.then(|| tree(params)).flatten().unwrap_or(Value::Null);
             Told::Other { method: method.to_owned(), params }
         }
     };

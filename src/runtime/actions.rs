@@ -12,6 +12,7 @@ use crate::protocol::{
     read::{self, Caps},
     types::{Capped, CodeAction, Diagnostic, EditStep, FileRef, WorkspaceEdit},
     uri::path_to_uri,
+    weight::tree,
 };
 
 use super::{
@@ -147,7 +148,7 @@ impl Session {
         let resolves =
             self.heard.record().effective.flag(Method::CodeAction, "resolveProvider", &question.language, &focus.path);
         if !action.has_edit && resolves {
-            let raw = json_of(&action.raw);
+            let raw = json_of(&action.raw)?;
             // A bare command is no action that could be resolved.
             if !raw["command"].is_string() {
                 let asked = self.request_retrying(ground, question, "codeAction/resolve", &raw).await;
@@ -169,7 +170,7 @@ impl Session {
         if !pick.may_run {
             return Err(Shortfall::Declined("the action is a command, and read-only none is run".into(), Vec::new()));
         }
-        let edit = self.run(question, &json_of(&action.raw)).await?;
+        let edit = self.run(question, &json_of(&action.raw)?).await?;
         Ok(Computed { edit, notes, lack, held: true })
     }
 
@@ -245,7 +246,7 @@ fn is_below(kind: &str, only: &[impl AsRef<str>]) -> bool {
 /// A diagnostic as the server sent it, with its code and data; where that was not kept, what is known of it.
 fn wire(problem: &Diagnostic) -> Value {
     if let Some(raw) = &problem.wire.0
-        && let Ok(raw) = serde_json::from_str(raw)
+        && let Some(raw) = tree(raw.as_bytes())
     {
         return raw;
     }

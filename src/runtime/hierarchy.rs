@@ -4,7 +4,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use indexmap::{IndexMap, map::Entry};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::protocol::{
     positions::Point,
@@ -14,6 +14,7 @@ use crate::protocol::{
 };
 
 use super::{
+    propose::json_of,
     query::{Hierarchy, Node, Question, Tree},
     session::Session,
     shortfall::Shortfall,
@@ -120,7 +121,7 @@ impl Session {
         hierarchy: Hierarchy,
         item: &HierarchyItem,
     ) -> Result<Capped<Call>, Shortfall> {
-        let raw: Value = serde_json::from_str(item.raw.get()).map_err(|error| Shortfall::Shape(error.to_string()))?;
+        let raw = json_of(&item.raw)?;
         let response = self.request_once(question, hierarchy.step(), &json!({"item": raw})).await?;
         let caps = Caps::default();
         let read = match hierarchy {

@@ -17,6 +17,7 @@ use crate::{
         read::{self, Caps, ReadError},
         types::{EditStep, FileRef, Prepared, TextEdit, WorkspaceEdit},
         uri::path_to_uri,
+        weight::tree,
     },
     workspace::disk::Snapshot,
 };
@@ -265,7 +266,8 @@ pub(super) fn unreadable(error: ReadError) -> Shortfall {
     }
 }
 
-/// An empty object where a value is no JSON: it came from JSON.
-pub(super) fn json_of(raw: &serde_json::value::RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| json!({}))
+/// What a server has sent, as it is sent back to it.
+pub(super) fn json_of(raw: &serde_json::value::RawValue) -> Result<Value, Shortfall> {
+    tree(raw.get().as_bytes())
+        .ok_or_else(|| Shortfall::TooLarge("it holds more than is sent back to the server".into()))
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::{
-    protocol::{self, Connection, Pending, RequestError, positions::Encoding},
+    protocol::{self, CloseReason, Connection, Pending, RequestError, positions::Encoding},
     registry::{Entry, Launch, Surroundings},
     sys::{
         files::{self, Inode},
@@ -196,6 +196,8 @@ impl Session {
     pub fn died(&self) -> Shortfall {
         let exit = self.process.as_ref().and_then(Running::exit);
         let reason = match (exit, self.wire.close_reason()) {
+            // Many end by themselves once they are not listened to any more: that alone says nothing.
+            (Some(exit), Some(reason @ CloseReason::Frame(_))) => format!("{reason}, and ended with {exit}"),
             (Some(exit), _) => exit.to_string(),
             (None, Some(reason)) => reason.to_string(),
             (None, None) => "its connection closed".into(),

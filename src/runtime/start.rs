@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{Connection, Effective, RequestError, Room, Streams, WireLimits, client_capabilities},
+    protocol::{CloseReason, Connection, Effective, RequestError, Room, Streams, WireLimits, client_capabilities},
     registry::{self, Confinement, Entry, Launch, LaunchError, Surroundings, Transport},
     sys::{
         files,
@@ -132,7 +132,7 @@ pub(super) async fn start(
     };
     let result = match answer {
         Ok(response) => Effective::from_initialize(response.result())
-            .map_err(|error| format!("its answer to initialize is no JSON: {error}")),
+            .map_err(|error| format!("its answer to initialize cannot be used: {error}")),
         Err(error) => Err(handshake_failure(starter, &launch, error, process.as_ref()).await),
     };
     let result = match result {
@@ -302,6 +302,10 @@ async fn open(
         };
         return Ok((Streams { input: Box::new(input), output: Box::new(output) }, Some(running)));
     };
+    // Many say on stdout where they listen, or log there: unread, a full pipe would stop them.
+    if let Some(pipe) = running.take_stdout() {
+        stderr.follow(pipe);
+    }
     loop {
         match TcpStream::connect(socket).await {
             Ok(stream) => return Ok((of_socket(stream), Some(running))),
@@ -359,9 +363,12 @@ async fn handshake_failure(
                 Some(process) => process.ended(Duration::from_millis(500)).await,
                 None => None,
             };
-            match exit {
-                Some(exit) => process::explain_exit(&launch.program, exit),
-                None => reason.to_string(),
+            let ended = exit.map(|exit| process::explain_exit(&launch.program, exit));
+            match (ended, &reason) {
+                (None, _) => reason.to_string(),
+                // Many end by themselves once they are not listened to any more: that alone says nothing.
+                (Some(ended), CloseReason::Frame(_)) => format!("{reason}, and {ended}"),
+                (Some(ended), _) => ended,
             }
         }
         other => format!("it refused initialize: {other}"),

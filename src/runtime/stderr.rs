@@ -1,4 +1,4 @@
-//! The last of what a server wrote to stderr: bounded, for messages and status.
+//! The last of what a server wrote to stderr, and to its stdout where that is no wire: bounded, for messages and status.
 
 use std::{
     collections::VecDeque,
@@ -21,13 +21,13 @@ const RING: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct StderrRing {
     bytes: Mutex<VecDeque<u8>>,
-    /// True while somebody may still write to it.
-    open: watch::Sender<bool>,
+    /// How many pipes may still write to it.
+    open: watch::Sender<usize>,
 }
 
 impl Default for StderrRing {
     fn default() -> Self {
-        Self { bytes: Mutex::default(), open: watch::Sender::new(false) }
+        Self { bytes: Mutex::default(), open: watch::Sender::new(0) }
     }
 }
 
@@ -35,7 +35,7 @@ impl StderrRing {
     /// Reads `from` to its end in the background; a server that floods it is slowed by nothing and costs 64 KiB.
     pub fn follow(self: &Arc<Self>, mut from: impl AsyncRead + Send + Unpin + 'static) -> tokio::task::JoinHandle<()> {
         let ring = self.clone();
-        ring.open.send_replace(true);
+        ring.open.send_modify(|open| *open += 1);
         tokio::spawn(async move {
             let mut buffer = vec![0; 8 * 1024];
             while let Ok(read) = from.read(&mut buffer).await {
@@ -44,14 +44,14 @@ impl StderrRing {
                 }
                 ring.take(&buffer[..read]);
             }
-            ring.open.send_replace(false);
+            ring.open.send_modify(|open| *open -= 1);
         })
     }
 
     /// Waits until all that an ended process has written is here, for at most `longest`: a descendant may hold the pipe.
     pub async fn settled(&self, longest: Duration) {
         let mut open = self.open.subscribe();
-        let _ = timeout(longest, open.wait_for(|open| !open)).await;
+        let _ = timeout(longest, open.wait_for(|open| *open == 0)).await;
     }
 
     fn take(&self, new: &[u8]) {

@@ -30,7 +30,10 @@ pub(super) async fn stop(session: &Arc<Session>, total: Duration) {
         if let Ok(pending) = session.wire.request("shutdown", &(), total.mul_f32(ASK)) {
             let _ = pending.await;
         }
-        let _ = session.wire.notify("exit", &());
+        // `exit` asks a process to end: one that somebody else has started is left running, for others that it serves.
+        if session.process.is_some() {
+            let _ = session.wire.notify("exit", &());
+        }
         // Some servers end on end of input only.
         session.wire.close();
         if let Some(process) = &session.process {

@@ -21,7 +21,9 @@ macro_rules! trials {
 
 mod actions;
 mod aftermath;
+mod as_given;
 mod between;
+mod boundary;
 mod called;
 mod callers;
 mod changed;
@@ -72,6 +74,7 @@ mod setting_up;
 mod several;
 mod shims;
 mod since;
+mod socket;
 mod status;
 mod support;
 mod sync;
@@ -143,6 +146,9 @@ fn main() {
         mistakes::trials(),
         shims::trials(),
         wire::trials(),
+        as_given::trials(),
+        boundary::trials(),
+        socket::trials(),
         mcp::trials(),
         tools::trials(),
         actions::trials(),
@@ -162,11 +168,14 @@ fn main() {
         try_tour::trials(),
         hostile::trials(),
         hostile::crowd::trials(),
+        hostile::floods::trials(),
         hostile::poison::trials(),
         hostile::process::trials(),
+        hostile::rows::trials(),
         hostile::secrets::trials(),
         hostile::shelf::trials(),
         hostile::soak::trials(),
+        hostile::trees::trials(),
         hostile::wire::trials(),
         install::trials(),
         doctor::trials(),

@@ -191,9 +191,16 @@ fn mcp_04_stdout_is_protocol_only() {
     let lp = Langport::builder(&ws)
         .server(Definition::new("fake", noisy))
         .env("RUST_LOG", "trace")
+        .env("LANGPORT_LOG", "trace")
+        .config("max_char = 900")
         .env("RUST_BACKTRACE", "1")
         .start();
-    lp.tool("status", &json!({})).fine().contains("bad.toml").contains("odd.toml").contains("language");
+    lp.tool("status", &json!({}))
+        .fine()
+        .contains("bad.toml")
+        .contains("odd.toml")
+        .contains("language")
+        .contains("max_chars");
     lp.hover(&at("a.py")).fine().contains("two").contains("lines");
     lp.diagnostics("a.py").fine();
     lp.raw("this is not JSON");

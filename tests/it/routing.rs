@@ -178,6 +178,11 @@ fn uri_05_every_form_of_a_path_is_one_document() {
         absolute.replacen("/src", "//src", 1),
         "~/ws/src/a.py".into(),
         " src/a.py ".into(),
+        "src/a.py\n".into(),
+        "src\\a.py".into(),
+        ".\\src\\a.py".into(),
+        ws.uri("src/a.py").replace("file://", "file://localhost"),
+        ws.uri("src/a.py").replace("a.py", "%61.py"),
     ];
     for form in forms {
         lp.hover(&at(&form)).verdict_is("fresh").contains("WORD alpha").contains("src/a.py:1:1");
@@ -199,6 +204,17 @@ fn uri_05_what_is_no_text_file_is_a_plain_error() {
         assert!(answer.is_error, "{file}: {answer}");
         answer
     };
+    for (file, named) in
+        [("src", "src is a folder"), ("missing.py", "missing.py"), ("binary.py", "binary.py is binary")]
+    {
+        for tool in ["hover", "definition", "diagnostics"] {
+            let answer = if tool == "diagnostics" { lp.diagnostics(file) } else { lp.tool(tool, &at(file)) };
+            // A folder is what `diagnostics` can look into.
+            assert!(answer.has(named) && (answer.is_error || file == "src"), "{tool}: {answer}");
+        }
+    }
+    lp.hover(&at("empty.py")).fails("invalid").contains("empty.py");
+    lp.diagnostics("empty.py").verdict_is("fresh").contains("no problems");
     fails("src").contains("src");
     fails("missing.py").verdict_is("not_found").contains("missing.py");
     fails("binary.py").contains("binary.py");

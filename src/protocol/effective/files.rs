@@ -30,10 +30,13 @@ impl Moved {
     }
 }
 
+/// More than any server names; what comes beyond is ignored.
+const FILTERS: usize = 1_000;
+
 /// Whether any filter of these options is for a path.
 pub(super) fn matches(options: &Value, path: &Path, folder: bool) -> bool {
     let filters = options.get("filters").and_then(Value::as_array);
-    filters.into_iter().flatten().any(|filter| {
+    filters.into_iter().flatten().take(FILTERS).any(|filter| {
         let text = |key: &str| filter.pointer(key).and_then(Value::as_str);
         let kind = match text("/pattern/matches") {
             Some("file") => !folder,

@@ -10,19 +10,23 @@ mod watch;
 
 use std::path::Path;
 
+use serde::de::Error;
 use serde_json::Value;
 
 pub use self::files::Moved;
-use self::globs::Glob;
+use self::globs::{Glob, Globs};
 pub use self::methods::Method;
 use self::selector::Selector;
 pub use self::sync::{ChangeKind, DocumentSync, Save};
 pub use self::watch::{FileEvent, Watch};
 use super::host::Registration;
 use super::positions::Encoding;
+use super::weight;
 
 /// More than any server needs; what comes beyond is ignored.
 const REGISTRATIONS: usize = 4_096;
+/// What all of them may take together.
+const REGISTERED: usize = 12 * 1024 * 1024;
 
 /// Whether a server can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +74,7 @@ pub struct Effective {
     result: Value,
     dynamic: Vec<Entry>,
     watches: Vec<(String, Watch)>,
+    globs: Globs,
     revision: u64,
 }
 
@@ -79,6 +84,7 @@ struct Entry {
     method: String,
     options: Value,
     selector: Selector,
+    weight: usize,
 }
 
 impl Effective {
@@ -86,8 +92,11 @@ impl Effective {
     ///
     /// # Errors
     ///
-    /// The text is no JSON.
+    /// The text is no JSON, or would take too much memory.
     pub fn from_initialize(result: &[u8]) -> Result<Self, serde_json::Error> {
+        if !weight::is_light(result) {
+            return Err(serde_json::Error::custom(format!("too large, it has {} KiB", result.len().div_ceil(1024))));
+        }
         Ok(Self { result: serde_json::from_slice(result)?, ..Self::default() })
     }
 
@@ -128,18 +137,21 @@ impl Effective {
     pub fn register(&mut self, registrations: impl IntoIterator<Item = Registration>) {
         for Registration { id, method, options } in registrations {
             self.dynamic.retain(|entry| entry.id != id || entry.method != method);
-            if self.dynamic.len() >= REGISTRATIONS {
+            let weight = weight::of_tree(&options);
+            let taken = self.dynamic.iter().map(|entry| entry.weight).sum::<usize>();
+            if self.dynamic.len() >= REGISTRATIONS || taken + weight > REGISTERED {
                 continue;
             }
             if method == watch::METHOD {
                 let room = REGISTRATIONS.saturating_sub(self.watches.len());
                 // pyrefly adds to what it watches under the id that it has: until it is taken back, all of it holds.
                 let known = |watch: &Watch| self.watches.iter().any(|(of, other)| *of == id && other.is_same(watch));
-                let new: Vec<_> = Watch::read(&options).filter(|watch| !known(watch)).take(room).collect();
+                let new: Vec<_> =
+                    Watch::read(&options, &mut self.globs).filter(|watch| !known(watch)).take(room).collect();
                 self.watches.extend(new.into_iter().map(|watch| (id.clone(), watch)));
             }
-            let selector = Selector::of(&options);
-            self.dynamic.push(Entry { id, method, options, selector });
+            let selector = Selector::of(&options, &mut self.globs);
+            self.dynamic.push(Entry { id, method, options, selector, weight });
         }
         self.revision += 1;
     }
@@ -161,7 +173,7 @@ impl Effective {
 
     /// Whether the server answers this for a file.
     pub fn can(&self, method: Method, language: &str, path: &Path) -> Support {
-        let fixed = self.fixed(method).is_some_and(|options| Selector::of(options).matches(language, path));
+        let fixed = self.fixed(method).is_some_and(|options| Selector::fixed(options).matches(language, path));
         if fixed || self.registered(method.name()).any(|entry| entry.selector.matches(language, path)) {
             Support::Yes
         } else {
@@ -188,7 +200,7 @@ impl Effective {
     /// The sources of pulled diagnostics for a file. Those with the same identifier are one, however often they were
     /// registered.
     pub fn diagnostic_providers(&self, language: &str, path: &Path) -> Vec<DiagnosticProvider> {
-        let fixed = self.fixed(Method::Diagnostic).filter(|options| Selector::of(options).matches(language, path));
+        let fixed = self.fixed(Method::Diagnostic).filter(|options| Selector::fixed(options).matches(language, path));
         let dynamic = self.registered(Method::Diagnostic.name());
         let dynamic = dynamic.filter(|entry| entry.selector.matches(language, path)).map(|entry| &entry.options);
         let mut providers: Vec<DiagnosticProvider> = Vec::new();
@@ -226,7 +238,7 @@ impl Effective {
 
     /// Whether the provider of this for a file has set a flag of its options (`prepareProvider`, `resolveProvider`).
     pub fn flag(&self, method: Method, name: &str, language: &str, path: &Path) -> bool {
-        let fixed = self.fixed(method).filter(|options| Selector::of(options).matches(language, path));
+        let fixed = self.fixed(method).filter(|options| Selector::fixed(options).matches(language, path));
         let dynamic = self.registered(method.name()).filter(|entry| entry.selector.matches(language, path));
         fixed
             .into_iter()

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::Glob;
 use super::watch::Base;
+use super::{Glob, Globs};
+
+/// More than any server names; what comes beyond is ignored.
+const FILTERS: usize = 1_000;
 
 /// No selector, or a null one, means every file.
 #[derive(Debug, Clone)]
@@ -20,12 +23,19 @@ struct Filter {
 }
 
 impl Selector {
-    /// The selector in registration options, or in static ones that carry it.
-    pub(super) fn of(options: &Value) -> Self {
+    /// The selector in static options, where they carry one.
+    pub(super) fn fixed(options: &Value) -> Self {
+        Self::of(options, &mut Globs::default())
+    }
+
+    /// The selector in registration options.
+    pub(super) fn of(options: &Value, globs: &mut Globs) -> Self {
         match options.get("documentSelector") {
-            Some(Value::Array(filters)) => Self(Some(filters.iter().map(Filter::read).collect())),
+            Some(Value::Array(filters)) => {
+                Self(Some(filters.iter().take(FILTERS).map(|filter| Filter::read(filter, globs)).collect()))
+            }
             // Not of LSP's shape, but what is meant is plain.
-            Some(filter @ (Value::Object(_) | Value::String(_))) => Self(Some(vec![Filter::read(filter)])),
+            Some(filter @ (Value::Object(_) | Value::String(_))) => Self(Some(vec![Filter::read(filter, globs)])),
             _ => Self(None),
         }
     }
@@ -36,14 +46,14 @@ impl Selector {
 }
 
 impl Filter {
-    fn read(filter: &Value) -> Self {
+    fn read(filter: &Value, globs: &mut Globs) -> Self {
         if let Some(language) = filter.as_str() {
             return Self { language: Some(language.to_owned()), pattern: None, for_files: true };
         }
         let text = |key: &str| filter.get(key).and_then(Value::as_str);
         let pattern = filter.get("pattern").and_then(Base::and_pattern);
         // A pattern that cannot be read is left out: the language still says enough.
-        let pattern = pattern.map(|(base, pattern)| (base, Glob::new(pattern))).filter(|(_, glob)| glob.is_readable());
+        let pattern = pattern.map(|(base, pattern)| (base, globs.get(pattern))).filter(|(_, glob)| glob.is_readable());
         Self {
             language: text("language").filter(|language| *language != "*").map(str::to_owned),
             pattern,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Glob;
 use super::globs::literal_folders;
+use super::{Glob, Globs};
 use crate::protocol::types::FileRef;
 use crate::protocol::uri::uri_to_ref;
 
@@ -70,12 +70,12 @@ impl Watch {
         self.base == other.base && self.pattern == other.pattern && self.kinds == other.kinds
     }
 
-    pub(super) fn read(options: &Value) -> impl Iterator<Item = Self> {
+    pub(super) fn read<'a>(options: &'a Value, globs: &'a mut Globs) -> impl Iterator<Item = Self> + use<'a> {
         let watchers = options.get("watchers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        watchers.iter().filter_map(|watcher| {
+        watchers.iter().filter_map(move |watcher| {
             let (base, pattern) = Base::and_pattern(watcher.get("globPattern")?)?;
             let kinds = watcher.get("kind").and_then(Value::as_u64).unwrap_or(7);
-            Some(Self { base, pattern: pattern.to_owned(), glob: Glob::new(pattern), kinds })
+            Some(Self { base, pattern: pattern.to_owned(), glob: globs.get(pattern), kinds })
         })
     }
 

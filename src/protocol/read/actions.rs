@@ -32,6 +32,9 @@ pub fn code_actions(raw: &[u8], caps: &Caps) -> Result<Capped<CodeAction>, ReadE
 ///
 /// When the answer is no action.
 pub fn code_action(raw: &[u8], caps: &Caps) -> Result<CodeAction, ReadError> {
+    if raw.len() > RAW {
+        return Err(ReadError::TooLarge("1 MiB"));
+    }
     let list = [b"[", raw, b"]"].concat();
     let mut read = code_actions(&list, caps)?;
     let none = || ReadError::Shape { expected: "a code action", found: Found::Without("title") };

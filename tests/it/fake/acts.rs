@@ -4,7 +4,7 @@ use std::{
     path::Path,
     process::Stdio,
     sync::{Arc, mpsc::channel},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Waits for a file that the test creates.
-fn wait_for(gate: &Path) {
+pub(super) fn wait_for(gate: &Path) {
     while !gate.exists() {
         std::thread::sleep(Duration::from_millis(3));
     }
@@ -134,6 +134,14 @@ impl Fake {
                 let head = format!(r#"{{"changes":{{{uri}:[{{"range":{range},"newText":""#);
                 self.large(id, &head, *bytes, "\"}]}}");
             }
+            Act::Pieces { head, piece, times, tail } => {
+                let head = head.replace("$id", &id.map(ToString::to_string).unwrap_or_default());
+                let length = head.len() + piece.len() * times + tail.len();
+                self.bytes(format!("Content-Length: {length}\r\n\r\n{head}").as_bytes());
+                let (whole, some) = (piece.repeat(10_000), times % 10_000);
+                (0..times / 10_000).for_each(|_| self.bytes(whole.as_bytes()));
+                self.bytes(format!("{}{tail}", piece.repeat(some)).as_bytes());
+            }
             Act::Completions(count, docs) => {
                 let items = (0..*count)
                     .map(|i| json!({"label": format!("item_{i:06}"), "kind": 3, "documentation": "d".repeat(*docs)}));
@@ -155,7 +163,15 @@ impl Fake {
             Act::Raw(text) => self.bytes(text.as_bytes()),
             Act::RawReply(text) => {
                 let id = id.map(ToString::to_string).unwrap_or_default();
-                self.bytes(super::wire::frame(&text.replace("$id", &id)).as_bytes());
+                let text = text.replace("$id", &id);
+                let parts: Vec<&[u8]> = text.split("$bad").map(str::as_bytes).collect();
+                let body = parts.join(&b"\xff\xc3\x28"[..]);
+                self.bytes(&[format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes(), &body].concat());
+            }
+            Act::Headed(head) => {
+                let Some(Ok(result)) = self.scene(|s| s.answer(method, params)) else { return true };
+                let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+                self.bytes(format!("{}{body}", head.replace("$length", &body.len().to_string())).as_bytes());
             }
             Act::Bytes(bytes) => self.bytes(bytes),
             Act::Drip(text, ms) => {
@@ -201,8 +217,21 @@ impl Fake {
                 use std::io::Write as _;
                 let _ = std::io::stderr().write_all(format!("{text}\n").repeat(*times).as_bytes());
             }
-            // The reading loop knows it by itself.
-            Act::StopReading => {}
+            // The reading loop knows these by itself.
+            Act::StopReading | Act::HoldReading(_) => {}
+            Act::Lock(path) => {
+                let file = std::fs::File::create(path).expect("a file to lock");
+                if file.try_lock().is_err() {
+                    eprintln!("{} is locked by another process", path.display());
+                    std::process::exit(1);
+                }
+                std::mem::forget(file);
+            }
+            Act::Open(gate) => std::fs::write(gate, "").expect("a gate"),
+            // SAFETY: descriptors of this very process, which are not used any more.
+            Act::CloseOutput => _ = unsafe { libc::close(1) },
+            // SAFETY: as above.
+            Act::CloseInput => _ = unsafe { libc::close(0) },
             Act::Grandchild => {
                 let child = std::process::Command::new("setsid")
                     .args(["-f", "sleep", "600"])
@@ -244,11 +273,13 @@ impl Fake {
     fn ask(&self, ask: &Ask, root: &str) {
         let (answer, answered) = channel();
         lock(&self.asked).insert(ask.id.to_string(), answer);
+        let asked = Instant::now();
         self.send(
             &json!({"jsonrpc": "2.0", "id": ask.id, "method": ask.method, "params": fill(&ask.params, "", root)}),
         );
         let Ok(answer) = answered.recv() else { return };
-        self.log(json!({"event": "answer", "method": ask.method, "id": ask.id, "answer": answer}));
+        let took = asked.elapsed().as_secs_f64();
+        self.log(json!({"event": "answer", "method": ask.method, "id": ask.id, "answer": answer, "took": took}));
         if ask.exit_on_error && answer.get("error").is_some() {
             std::process::exit(3);
         }

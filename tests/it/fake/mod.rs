@@ -11,6 +11,7 @@ pub(crate) mod wire;
 use std::{
     collections::HashMap,
     io::{BufReader, Write},
+    os::fd::AsRawFd,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard,
@@ -70,6 +71,15 @@ pub(crate) fn run(script: &Path) -> ! {
     if script.ignore_term {
         // SAFETY: ignoring a signal installs no handler.
         unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
+    }
+    if let Some(address) = &script.address {
+        let listener = std::net::TcpListener::bind(address).expect("an address");
+        let (client, _) = listener.accept().expect("a client");
+        // What the fake prints before is no wire: it stays on the pipe.
+        for descriptor in [0, 1] {
+            // SAFETY: both are descriptors of this very process.
+            unsafe { libc::dup2(client.as_raw_fd(), descriptor) };
+        }
     }
     let unit = Unit::named(script.encoding.as_deref().or(script.old_encoding.as_deref()));
     let fake = Arc::new(Fake {
@@ -144,15 +154,15 @@ impl Fake {
             };
             self.log(json!({"in": message}));
             if let Some(method) = message["method"].as_str() {
-                let last = self
-                    .script
-                    .on
-                    .get(method)
-                    .is_some_and(|turns| turns.iter().flatten().any(|a| matches!(a, Act::StopReading)));
+                let acts = || self.script.on.get(method).into_iter().flatten().flatten();
+                let last = acts().any(|a| matches!(a, Act::StopReading));
+                let hold: Vec<&PathBuf> =
+                    acts().filter_map(|a| if let Act::HoldReading(gate) = a { Some(gate) } else { None }).collect();
                 let _ = queue.send(message);
                 if last {
                     forever();
                 }
+                hold.into_iter().for_each(|gate| acts::wait_for(gate));
             } else if let Some(asker) = lock(&self.asked).remove(&message["id"].to_string()) {
                 let _ = asker.send(message);
             } else if message["id"].is_null() || message.get("error").is_none() {

@@ -32,6 +32,9 @@ pub(crate) struct Script {
     pub(crate) ignore_term: bool,
     /// Goes on after `exit` and after the end of stdin.
     pub(crate) ignore_exit: bool,
+    /// Listens here, for one client, instead of using its pipes.
+    #[serde(default)]
+    pub(crate) address: Option<String>,
 }
 
 /// One step of a behaviour. A request whose steps end without an answer is never answered.
@@ -58,6 +61,13 @@ pub(crate) enum Act {
     LargeHover(usize),
     /// Answers a rename with one replacement of so many bytes, written as it comes.
     LargeRename(usize),
+    /// A frame made of a beginning, in which `$id` stands for the request's id, one piece so many times, and an end.
+    Pieces {
+        head: String,
+        piece: String,
+        times: usize,
+        tail: String,
+    },
     /// Answers with so many completion items, each with documentation of so many bytes.
     Completions(usize, usize),
     /// Answers references with one more of them each time, until the named progress has ended.
@@ -69,9 +79,11 @@ pub(crate) enum Act {
     Tell(String, Value),
     /// Bytes for stdout, not framed.
     Raw(String),
-    /// A frame with this text, in which `$id` stands for the request's id.
+    /// A frame with this text, in which `$id` stands for the request's id, and `$bad` for bytes that are no text.
     RawReply(String),
-    /// The same where the text is no text.
+    /// What the fake answers by itself, behind this header, in which `$length` stands for the length.
+    Headed(String),
+    /// Bytes for stdout, not framed, that are no text.
     Bytes(Vec<u8>),
     /// Bytes for stdout, one at a time with so many milliseconds between them.
     Drip(String, u64),
@@ -91,6 +103,16 @@ pub(crate) enum Act {
     /// The same line to stderr so many times.
     Stderr(String, usize),
     StopReading,
+    /// Reads nothing after this message until the file is there.
+    HoldReading(PathBuf),
+    /// Creates a file that others wait for.
+    Open(PathBuf),
+    /// Takes a lock that one process at a time can have, or says so and ends.
+    Lock(PathBuf),
+    /// Closes its stdout, and lives on.
+    CloseOutput,
+    /// Closes its stdin, and lives on.
+    CloseInput,
     /// Starts a process in a session of its own which outlives its parent.
     Grandchild,
     /// Starts a daemon: forked twice, in a session of its own, deaf to every polite signal.
@@ -208,6 +230,7 @@ impl Default for Script {
             pull_registered: false,
             ignore_term: false,
             ignore_exit: false,
+            address: None,
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Servers that lie, flood, stall and send nonsense: langport survives, stays small, and says what happened.
 
 pub(crate) mod crowd;
+pub(crate) mod floods;
 pub(crate) mod poison;
 pub(crate) mod process;
+pub(crate) mod rows;
 pub(crate) mod secrets;
 pub(crate) mod shelf;
 pub(crate) mod soak;
+pub(crate) mod trees;
 pub(crate) mod wire;
 
 use std::time::{Duration, Instant};

@@ -2,6 +2,7 @@
 //! and the official MCP inspector. Each expectation was taken from the server directly and from reading the code. What
 //! this machine cannot run is named at the end; with `LANGPORT_TEST_SERVERS=all` it is a failure.
 
+mod builds;
 mod changes;
 mod clients;
 mod configured;
@@ -76,6 +77,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         killed::trials(),
         inspector::trials(),
         clients::trials(),
+        builds::trials(),
         changes::trials(),
         edits::trials(),
         given::trials(),

@@ -45,6 +45,12 @@ impl Definition {
         self
     }
 
+    /// The fake, started by another program.
+    pub(crate) fn with_command(mut self, command: &str) -> Self {
+        self.command = Some(command.into());
+        self
+    }
+
     pub(crate) fn languages(mut self, languages: &[&str]) -> Self {
         self.languages = languages.iter().map(|&l| l.to_owned()).collect();
         self
@@ -86,14 +92,15 @@ impl Definition {
         let quote = |text: &str| serde_json::to_string(text).expect("text is JSON");
         let mut env = self.env.clone();
         env.push((MARK.into(), workspace.mark_text()));
+        let this = || std::env::current_exe().expect("this program").to_string_lossy().into_owned();
         let command = match (&self.command, &self.script) {
-            (Some(command), _) => command.clone(),
-            (None, script) => {
+            (Some(command), None) => command.clone(),
+            (command, script) => {
                 let path = home.join(format!("{}.script.json", self.name));
                 let script = Script { log: log.clone(), ..script.clone().unwrap_or_default() };
                 std::fs::write(&path, serde_json::to_vec(&script).expect("a script is JSON")).expect("a script");
                 env.push((SCRIPT.into(), path.to_string_lossy().into_owned()));
-                std::env::current_exe().expect("this program").to_string_lossy().into_owned()
+                command.clone().unwrap_or_else(this)
             }
         };
         let languages: Vec<String> = self.languages.iter().map(|l| quote(l)).collect();
