@@ -66,7 +66,7 @@ pub struct Session {
     pub(super) last_used: Mutex<Instant>,
     pub(super) in_use: AtomicU64,
     /// Commands of the server's own run one at a time: which of them an edit belongs to is not said.
-    pub(super) commands: tokio::sync::Mutex<()>,
+    pub(super) commands: Arc<tokio::sync::Mutex<()>>,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
     pub(super) turns: Turns,
     pub(super) signs: Signs,

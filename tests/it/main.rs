@@ -19,6 +19,7 @@ macro_rules! trials {
     };
 }
 
+mod abandoned;
 mod actions;
 mod between;
 mod called;
@@ -134,6 +135,7 @@ fn main() {
         wire::trials(),
         mcp::trials(),
         tools::trials(),
+        abandoned::trials(),
         actions::trials(),
         called::trials(),
         callers::trials(),
