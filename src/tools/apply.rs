@@ -101,7 +101,7 @@ pub(super) async fn run(
         before.absent =
             plan.files().filter(|(kind, ..)| *kind == Kind::Created).map(|(_, path, _)| path.to_owned()).collect();
     }
-    let applied = make(engine, ask.caller.id, &wish).await?;
+    let applied = make(engine, ask.caller.id, &wish, plan).await?;
     engine.pool.catch_up().await;
     for (from, to) in &applied.renamed {
         engine.pool.tell_moved(from, to);
@@ -111,19 +111,15 @@ pub(super) async fn run(
     Ok(answer(ask, &wish, &title, &applied, &before, &after))
 }
 
-async fn make(engine: &Engine, caller: u64, wish: &Wish) -> Result<Applied, Failure> {
+async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>) -> Result<Applied, Failure> {
     let changes = Arc::clone(&engine.changes);
-    let (take_back, id) = match wish {
-        Wish::Make(id) => (false, id.clone()),
-        Wish::TakeBack(id) => (true, id.clone()),
-    };
+    let (Wish::Make(id) | Wish::TakeBack(id)) = wish;
+    let id = id.clone();
     // Writing blocks; once begun it goes on to its end, whoever still listens.
-    let made =
-        tokio::task::spawn_blocking(
-            move || {
-                if take_back { changes.undo(caller, &id) } else { changes.apply(caller, &id) }
-            },
-        );
+    let made = tokio::task::spawn_blocking(move || match plan {
+        Some(plan) => changes.make(caller, &plan),
+        None => changes.undo(caller, &id),
+    });
     made.await.map_err(|_| defect())?.map_err(|refusal| refused(&engine.ground, &refusal))
 }
 
