@@ -1,10 +1,12 @@
 //! Stands between a server's output and everything else: drops what has no shape, hands answers to the outbox without
 //! a hop, and passes what the server asks and tells to the router in a form that cannot hurt it.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
@@ -23,6 +25,9 @@ use crate::sys::secrets;
 const METHOD_BYTES: usize = 200;
 /// Bodies up to this size are mended on a copy.
 const MENDED: usize = 1024 * 1024;
+
+/// Messages of one batch: of a large one made of nothing each would take many times its own bytes.
+const BATCH: usize = 1_000;
 
 /// Why a message is dropped although it is not too large.
 #[derive(Debug, Clone, Copy)]
@@ -58,13 +63,15 @@ impl Guard {
             return self.message(body).await;
         }
         // LSP knows no batches; their messages are as good as others.
-        let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else {
+        let Ok(batch) = serde_json::from_slice::<Batch<'_>>(&body) else {
             self.shared.stats.drop_message("a batch that is not valid JSON");
             return Ok(());
         };
-        let messages: Vec<_> = batch.into_iter().map(|message| body.slice_ref(message.get().as_bytes())).collect();
-        for message in messages {
-            self.message(message).await?;
+        for message in batch.messages {
+            self.message(body.slice_ref(message.get().as_bytes())).await?;
+        }
+        if batch.is_cut {
+            self.shared.stats.drop_message("the rest of a batch of too many messages");
         }
         Ok(())
     }
@@ -224,6 +231,40 @@ impl Guard {
     async fn pass(&mut self, frame: &Frame) -> Result<(), CloseReason> {
         let passed = self.to_router.write_all(frame.as_bytes()).await;
         passed.map_err(|error| CloseReason::Io(format!("the inbound router has stopped: {error}")))
+    }
+}
+
+/// The messages of a batch, as they stand there.
+#[derive(Default)]
+struct Batch<'a> {
+    messages: Vec<&'a RawValue>,
+    /// There were more than are read.
+    is_cut: bool,
+}
+
+impl<'de> Deserialize<'de> for Batch<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Messages;
+        impl<'de> Visitor<'de> for Messages {
+            type Value = Batch<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of messages")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut batch = Batch::default();
+                while batch.messages.len() < BATCH {
+                    let Some(message) = list.next_element()? else { return Ok(batch) };
+                    batch.messages.push(message);
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    batch.is_cut = true;
+                }
+                Ok(batch)
+            }
+        }
+        deserializer.deserialize_seq(Messages)
     }
 }
 

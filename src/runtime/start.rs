@@ -133,8 +133,9 @@ pub(super) async fn start(
         Err(error) => Err(error),
     };
     let result = match answer {
-        Ok(response) => Effective::from_initialize(response.result())
-            .map_err(|error| format!("its answer to initialize is no JSON: {error}")),
+        Ok(response) => {
+            Effective::from_initialize(response.result()).map_err(|error| format!("its answer to initialize {error}"))
+        }
         Err(error) => Err(handshake_failure(starter, &launch, error, process.as_ref()).await),
     };
     let result = match result {

@@ -150,6 +150,7 @@ fn main() {
         try_tour::trials(),
         hostile::trials(),
         hostile::crowd::trials(),
+        hostile::masses::trials(),
         hostile::poison::trials(),
         hostile::process::trials(),
         hostile::secrets::trials(),

@@ -8,6 +8,7 @@ mod selector;
 mod sync;
 mod watch;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -23,12 +24,27 @@ use super::positions::Encoding;
 
 /// More than any server needs; what comes beyond is ignored.
 const REGISTRATIONS: usize = 4_096;
+/// The memory that their options may take, and the bytes of all different patterns that are watched: compiled, one takes
+/// some hundred times its own length.
+const OPTIONS: usize = 8 << 20;
+const PATTERNS: usize = 32 << 10;
+/// Bytes of an answer to `initialize`, which is kept as a tree; the longest that are seen have some 30 KiB.
+const INITIALIZE: usize = 1 << 20;
 
 /// Whether a server can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     Yes,
     No,
+}
+
+/// Why an answer to `initialize` tells nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum InitializeError {
+    #[error("is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("has {0} bytes, more than the {INITIALIZE} that are read")]
+    TooLarge(usize),
 }
 
 /// One source of pulled diagnostics.
@@ -79,6 +95,20 @@ struct Entry {
     method: String,
     options: Value,
     selector: Selector,
+    /// The memory that the options take.
+    weight: usize,
+}
+
+/// The memory that a value takes, or a little more.
+fn weight(value: &Value) -> usize {
+    let inside: usize = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        // A node of the map has room for more than one member.
+        Value::Object(members) => members.iter().map(|(key, value)| 128 + key.len() + weight(value)).sum(),
+    };
+    size_of::<Value>() + inside
 }
 
 impl Effective {
@@ -86,8 +116,11 @@ impl Effective {
     ///
     /// # Errors
     ///
-    /// The text is no JSON.
-    pub fn from_initialize(result: &[u8]) -> Result<Self, serde_json::Error> {
+    /// The text is no JSON, or too long.
+    pub fn from_initialize(result: &[u8]) -> Result<Self, InitializeError> {
+        if result.len() > INITIALIZE {
+            return Err(InitializeError::TooLarge(result.len()));
+        }
         Ok(Self { result: serde_json::from_slice(result)?, ..Self::default() })
     }
 
@@ -128,20 +161,43 @@ impl Effective {
     pub fn register(&mut self, registrations: impl IntoIterator<Item = Registration>) {
         for Registration { id, method, options } in registrations {
             self.dynamic.retain(|entry| entry.id != id || entry.method != method);
-            if self.dynamic.len() >= REGISTRATIONS {
+            let weight = weight(&options);
+            let taken: usize = self.dynamic.iter().map(|entry| entry.weight).sum();
+            if self.dynamic.len() >= REGISTRATIONS || taken + weight > OPTIONS {
                 continue;
             }
             if method == watch::METHOD {
-                let room = REGISTRATIONS.saturating_sub(self.watches.len());
-                // pyrefly adds to what it watches under the id that it has: until it is taken back, all of it holds.
-                let known = |watch: &Watch| self.watches.iter().any(|(of, other)| *of == id && other.is_same(watch));
-                let new: Vec<_> = Watch::read(&options).filter(|watch| !known(watch)).take(room).collect();
-                self.watches.extend(new.into_iter().map(|watch| (id.clone(), watch)));
+                self.watch(&id, &options);
             }
             let selector = Selector::of(&options);
-            self.dynamic.push(Entry { id, method, options, selector });
+            self.dynamic.push(Entry { id, method, options, selector, weight });
         }
         self.revision += 1;
+    }
+
+    fn watch(&mut self, id: &str, options: &Value) {
+        let distinct: HashSet<&str> = self.watches().map(Watch::pattern).collect();
+        let mut room = PATTERNS.saturating_sub(distinct.iter().map(|pattern| pattern.len()).sum());
+        for wish in watch::wishes(options) {
+            // pyrefly adds to what it watches under the id that it has: until it is taken back, all of it holds.
+            if self.watches.iter().any(|(of, known)| of == id && known.is_of(&wish)) {
+                continue;
+            }
+            if self.watches.len() >= REGISTRATIONS {
+                return;
+            }
+            // The same pattern in many folders is compiled once.
+            let alike = self.watches().find(|known| known.pattern() == wish.pattern);
+            let watch = match (alike, room.checked_sub(wish.pattern.len())) {
+                (Some(alike), _) => wish.like(alike),
+                (None, Some(left)) => {
+                    room = left;
+                    wish.compiled()
+                }
+                (None, None) => continue,
+            };
+            self.watches.push((id.to_owned(), watch));
+        }
     }
 
     /// Ids and methods; unknown ones are ignored.

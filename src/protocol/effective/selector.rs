@@ -7,6 +7,10 @@ use serde_json::Value;
 use super::Glob;
 use super::watch::Base;
 
+/// Filters of one selector that are read, and patterns among them: each is compiled.
+const FILTERS: usize = 1_000;
+const PATTERNS: usize = 64;
+
 /// No selector, or a null one, means every file.
 #[derive(Debug, Clone)]
 pub(super) struct Selector(Option<Vec<Filter>>);
@@ -23,7 +27,14 @@ impl Selector {
     /// The selector in registration options, or in static ones that carry it.
     pub(super) fn of(options: &Value) -> Self {
         match options.get("documentSelector") {
-            Some(Value::Array(filters)) => Self(Some(filters.iter().map(Filter::read).collect())),
+            Some(Value::Array(filters)) => {
+                let mut patterns = 0;
+                let fits = |filter: &&Value| {
+                    patterns += usize::from(filter.get("pattern").is_some());
+                    filter.get("pattern").is_none() || patterns <= PATTERNS
+                };
+                Self(Some(filters.iter().filter(fits).take(FILTERS).map(Filter::read).collect()))
+            }
             // Not of LSP's shape, but what is meant is plain.
             Some(filter @ (Value::Object(_) | Value::String(_))) => Self(Some(vec![Filter::read(filter)])),
             _ => Self(None),

@@ -1,6 +1,7 @@
 //! The files that a server has asked to be told of.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -61,22 +62,46 @@ impl Base {
 pub struct Watch {
     base: Base,
     pattern: String,
-    glob: Glob,
+    glob: Arc<Glob>,
     kinds: u64,
 }
 
-impl Watch {
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.base == other.base && self.pattern == other.pattern && self.kinds == other.kinds
+/// A watcher as it was asked for: its glob is not compiled.
+pub(super) struct Wish<'a> {
+    base: Base,
+    pub(super) pattern: &'a str,
+    kinds: u64,
+}
+
+/// The watchers of one registration.
+pub(super) fn wishes(options: &Value) -> impl Iterator<Item = Wish<'_>> {
+    let watchers = options.get("watchers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    watchers.iter().filter_map(|watcher| {
+        let (base, pattern) = Base::and_pattern(watcher.get("globPattern")?)?;
+        let kinds = watcher.get("kind").and_then(Value::as_u64).unwrap_or(7);
+        Some(Wish { base, pattern, kinds })
+    })
+}
+
+impl Wish<'_> {
+    pub(super) fn compiled(self) -> Watch {
+        let glob = Arc::new(Glob::new(self.pattern));
+        self.with(glob)
     }
 
-    pub(super) fn read(options: &Value) -> impl Iterator<Item = Self> {
-        let watchers = options.get("watchers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        watchers.iter().filter_map(|watcher| {
-            let (base, pattern) = Base::and_pattern(watcher.get("globPattern")?)?;
-            let kinds = watcher.get("kind").and_then(Value::as_u64).unwrap_or(7);
-            Some(Self { base, pattern: pattern.to_owned(), glob: Glob::new(pattern), kinds })
-        })
+    /// With the glob of one that has the same pattern.
+    pub(super) fn like(self, other: &Watch) -> Watch {
+        self.with(Arc::clone(&other.glob))
+    }
+
+    fn with(self, glob: Arc<Glob>) -> Watch {
+        Watch { base: self.base, pattern: self.pattern.to_owned(), glob, kinds: self.kinds }
+    }
+}
+
+impl Watch {
+    pub(super) fn is_of(&self, wish: &Wish<'_>) -> bool {
+        self.base == wish.base && self.pattern == wish.pattern && self.kinds == wish.kinds
     }
 
     /// The glob as the server wrote it.

@@ -1,6 +1,7 @@
 //! Servers that lie, flood, stall and send nonsense: langport survives, stays small, and says what happened.
 
 pub(crate) mod crowd;
+pub(crate) mod masses;
 pub(crate) mod poison;
 pub(crate) mod process;
 pub(crate) mod secrets;
