@@ -404,7 +404,7 @@ fn what_is_kept_of_registrations_is_bounded() {
     assert_eq!(server.watches().count(), kept + 1_000);
     let path = format!("/w/999/0/{}.py", "x".repeat(500));
     assert!(server.wants(Path::new(&path), FileEvent::Changed, &["/v"]));
-    server.unregister([("w", "workspace/didChangeWatchedFiles")]);
+    server.unregister(["w", "e"].map(|id| (id, "workspace/didChangeWatchedFiles")));
     server.register([watchers(0..10)]);
     assert_eq!(server.watches().count(), 10);
 }
