@@ -200,9 +200,18 @@ impl Changes {
     /// # Errors
     /// When it is not there, not allowed, or any of its files is not as it was; nothing is changed then.
     pub fn apply(&self, caller: u64, id: &PlanId) -> Result<Applied, Refusal> {
-        let plan = self.get(caller, id)?;
+        self.make(caller, &*self.get(caller, id)?)
+    }
+
+    /// As [`Changes::apply`], of a plan that was [got](Changes::get) before: it is made however many others have pushed it
+    /// out since.
+    ///
+    /// # Errors
+    /// As [`Changes::apply`].
+    pub fn make(&self, caller: u64, plan: &Plan) -> Result<Applied, Refusal> {
         self.permitted()?;
-        let (applied, made) = self.engine.apply(&plan, &self.policy)?;
+        let id = &plan.id;
+        let (applied, made) = self.engine.apply(plan, &self.policy)?;
         let mut state = self.state();
         state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
         state.made.extend(made.map(|made| Past { caller, id: id.clone(), made }));

@@ -34,6 +34,12 @@ impl Pending {
         self.id
     }
 
+    /// Tells the server that the answer is of no use any more. Unlike a request that is dropped this one goes on: it ends
+    /// when the server says that it is done with it.
+    pub fn cancel(&self) {
+        self.shared.cancel(self.id);
+    }
+
     fn give_up(&mut self) {
         self.done = true;
         self.shared.give_up(self.id, &self.method);

@@ -103,9 +103,21 @@ impl Shared {
 
     /// Forgets a request; the server hears of it unless it never saw it.
     pub(super) fn give_up(&self, id: u64, method: &str) {
-        if !self.outbox.forget(id) || self.queue.withdraw(id) || matches!(method, "initialize" | "shutdown") {
-            return;
+        if self.outbox.forget(id) && !self.queue.withdraw(id) && !matches!(method, "initialize" | "shutdown") {
+            self.tell_cancelled(id);
         }
+    }
+
+    /// Nobody wants the answer any more, but it is waited for; one that the server never saw is over at once.
+    pub(super) fn cancel(&self, id: u64) {
+        if self.queue.withdraw(id) {
+            self.outbox.forget(id);
+        } else {
+            self.tell_cancelled(id);
+        }
+    }
+
+    fn tell_cancelled(&self, id: u64) {
         #[derive(Serialize)]
         struct Cancel {
             id: u64,

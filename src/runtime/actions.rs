@@ -4,10 +4,14 @@
 use std::{path::Path, time::Duration};
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::{
+    runtime::Handle,
+    sync::OwnedMutexGuard,
+    time::{Instant, sleep_until, timeout},
+};
 
 use crate::protocol::{
-    Method,
+    Method, Pending,
     positions::{Point, Range},
     read::{self, Caps},
     types::{Capped, CodeAction, Diagnostic, EditStep, FileRef, WorkspaceEdit},
@@ -27,6 +31,8 @@ use super::{
     verdict::Verdict,
 };
 
+/// A command that has not ended after this is taken for lost.
+const LONGEST: Duration = Duration::from_secs(300);
 /// Some servers ask for their edit after they have said that the command is done.
 const LATE: Duration = Duration::from_millis(500);
 /// Asks again for the problems of a file that was written meanwhile, at most this often.
@@ -188,10 +194,20 @@ impl Session {
         if let Some(arguments) = command.get("arguments").filter(|arguments| arguments.is_array()) {
             params["arguments"] = arguments.clone();
         }
-        let Ok(_turn) = timeout(question.left(), self.commands.lock()).await else { return Err(Shortfall::Busy) };
+        let Ok(turn) = timeout(question.left(), self.commands.clone().lock_owned()).await else {
+            return Err(Shortfall::Busy);
+        };
+        let mut command = Command { asked: None, late: None, turn: Some(turn) };
         let holding = self.heard.hold_edits();
         // What it answers is of no use, and must not keep the edit out.
-        self.request_once(question, Method::ExecuteCommand.name(), &params).await.map_err(declined)?;
+        let asked = self.request(Method::ExecuteCommand.name(), &params, LONGEST);
+        let asked = command.asked.insert(asked.map_err(|error| self.why(question, error))?);
+        let allowed = question.left().min(self.limits.request_timeout);
+        let answered = timeout(allowed, asked).await.map_err(|_| Shortfall::Unanswered { after: allowed })?;
+        (command.asked, command.late) = (None, Some(Instant::now() + LATE));
+        let response = answered.map_err(|error| declined(self.why(question, error)))?;
+        // What it has asked for before it answered is here by then.
+        let _ = timeout(question.left(), self.wire.caught_up(response.order)).await;
         if !holding.has_any() {
             let mut news = self.heard.news();
             let until = Instant::now() + LATE.min(question.left());
@@ -199,6 +215,7 @@ impl Session {
                 self.wait_news(&mut news, until).await;
             }
         }
+        command.late = None;
         holding.take().map_err(|why| Shortfall::Declined(why, Vec::new()))
     }
 
@@ -217,6 +234,38 @@ impl Session {
 
     fn is_open(&self, path: &Path) -> bool {
         self.desk().documents.hash(path).is_some()
+    }
+}
+
+/// A command on its way. Who does not wait for its end leaves the turn with it: the edit of a command that is still at
+/// work would be taken for that of the next one.
+struct Command {
+    asked: Option<Pending>,
+    /// It has ended, and may still ask for its edit until then.
+    late: Option<Instant>,
+    turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        let (asked, late) = (self.asked.take(), self.late);
+        let Ok(runtime) = Handle::try_current() else { return };
+        if asked.is_none() && late.is_none() {
+            return;
+        }
+        let turn = self.turn.take();
+        asked.iter().for_each(Pending::cancel);
+        // It ends with the connection at the latest.
+        runtime.spawn(async move {
+            let until = match asked {
+                None => late,
+                Some(asked) => asked.await.is_ok().then(|| Instant::now() + LATE),
+            };
+            if let Some(until) = until {
+                sleep_until(until).await;
+            }
+            drop(turn);
+        });
     }
 }
 

@@ -330,7 +330,7 @@ impl Session {
         }
     }
 
-    fn why(&self, question: &Question, error: RequestError) -> Shortfall {
+    pub(super) fn why(&self, question: &Question, error: RequestError) -> Shortfall {
         match error {
             RequestError::Timeout { after, .. } => match self.heard.standing() {
                 Standing::Loading { progress, .. } => Shortfall::Loading { progress },

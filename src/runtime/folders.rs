@@ -93,7 +93,7 @@ impl Session {
         self.heard.record().readiness.joined(Instant::now());
         self.agreed.store(false, Ordering::Relaxed);
         // What is ignored in it may have to be watched, too.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner).followed = None;
+        self.desk().followed = None;
         Ok(())
     }
 

@@ -191,6 +191,12 @@ impl Record {
         })
     }
 
+    /// Forgets what was told of files that are not open any more.
+    pub fn keep_open(&mut self, is_open: impl Fn(&Path) -> bool) {
+        self.sent.retain(|path, _| is_open(path));
+        self.verified.retain(|path, _| is_open(path));
+    }
+
     fn note(&mut self, text: &str) {
         if self.log.len() >= LOG {
             self.log.pop_front();

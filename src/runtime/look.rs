@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     language,
+    sys::blocking::blocking,
     workspace::words::{self, Found, Sought},
 };
 
@@ -116,7 +117,8 @@ impl Session {
     fn list_of(&self, ground: &Ground, path: &Path) -> Option<PathBuf> {
         let lists = &self.entry.def.reach.lists;
         let root = ground.roots.root_of(path).filter(|_| !lists.is_empty())?;
-        self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path)
+        // Some compilation databases have hundreds of MiB.
+        blocking(|| self.sight.lists.that_has(lists, path, &ground.roots.all()[root].path))
     }
 
     /// Whether two files are of different projects.

@@ -4,7 +4,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -17,6 +17,7 @@ use crate::{
     protocol::{self, CloseReason, Connection, Pending, RequestError, positions::Encoding},
     registry::{Entry, Launch, Surroundings},
     sys::{
+        blocking::blocking,
         files::{self, Inode},
         process::Running,
     },
@@ -67,7 +68,7 @@ pub struct Session {
     pub(super) last_used: Mutex<Instant>,
     pub(super) in_use: AtomicU64,
     /// Commands of the server's own run one at a time: which of them an edit belongs to is not said.
-    pub(super) commands: tokio::sync::Mutex<()>,
+    pub(super) commands: Arc<tokio::sync::Mutex<()>>,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
     pub(super) turns: Turns,
     pub(super) signs: Signs,
@@ -180,7 +181,12 @@ impl Session {
     }
 
     pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        match self.desk.try_lock() {
+            Ok(desk) => desk,
+            Err(TryLockError::Poisoned(desk)) => desk.into_inner(),
+            // Who has it may be reading files.
+            Err(TryLockError::WouldBlock) => blocking(|| self.desk.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 
     /// Enqueues a request; it is on its way before the returned future is first polled.

@@ -191,7 +191,7 @@ pub(super) async fn start(
         sight: Sight::default(),
         folders: Folders::new(root),
         around: starter.around.clone(),
-        commands: tokio::sync::Mutex::default(),
+        commands: Arc::default(),
     });
     background::follow(&session, &starter.ground);
     Ok(session)

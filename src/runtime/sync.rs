@@ -163,6 +163,8 @@ impl Session {
         let epoch = self.note_sent(&notices, elsewhere, in_steps, late, &desk.documents, now);
         self.tell(&watched, &notices)?;
         let mut record = self.heard.record();
+        // To a server that wants no documents nobody says that one is closed.
+        record.keep_open(|path| desk.documents.told(path).is_some());
         let focus = |(path, lines): (PathBuf, _)| {
             let sent = desk.documents.told(&path)?;
             // A server that wants no documents is told nothing: what it reads from the disk is this text.

@@ -48,6 +48,7 @@ impl Session {
                 }
                 Notice::Close { path } => {
                     record.opened.remove(path);
+                    record.verified.remove(path);
                     record.sent.remove(path);
                     record.store.forget(path);
                 }

@@ -9,6 +9,9 @@ use std::{
 use indexmap::IndexMap;
 use tokio::sync::oneshot;
 
+/// So many wishes of one caller are never looked through for those that were given up.
+const FEW: usize = 64;
+
 /// The turns of one session.
 #[derive(Debug)]
 pub(super) struct Turns(Arc<Mutex<Inner>>);
@@ -39,7 +42,12 @@ impl Turns {
                 return Turn(Some(self.0.clone()));
             }
             let (grant, granted) = oneshot::channel();
-            inner.waiting.entry(caller).or_default().push_back(grant);
+            let wishes = inner.waiting.entry(caller).or_default();
+            // Those that were given up are not kept until it is their turn.
+            if wishes.len() >= FEW && wishes.len() == wishes.capacity() {
+                wishes.retain(|wish| !wish.is_closed());
+            }
+            wishes.push_back(grant);
             granted
         };
         // The sender lives in the list until it is used.
@@ -132,5 +140,18 @@ mod tests {
         drop(turn);
         drop(gone);
         turns.take(4).await;
+    }
+
+    #[tokio::test]
+    async fn wishes_that_were_given_up_are_not_kept() {
+        let turns = Turns::new(1);
+        let first = turns.take(1).await;
+        let mut stays = asked(&turns, 1).await;
+        for _ in 0..10_000 {
+            drop(asked(&turns, 1).await);
+        }
+        assert!(lock(&turns.0).waiting[&1].len() <= 2 * FEW);
+        drop(first);
+        assert!(poll!(&mut stays).is_ready());
     }
 }

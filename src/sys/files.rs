@@ -17,6 +17,20 @@ pub struct Identity {
     pub ctime_ns: i128,
 }
 
+/// A file that changed this shortly before it was read may change again without a new time stamp: kernels stamp
+/// with the time of their last tick, and some file systems count in coarser steps.
+pub(crate) const RACY_NS: i128 = 20_000_000;
+
+impl Identity {
+    /// Whether the same identity means the same content as at `read`, when its reading began.
+    #[must_use]
+    pub fn is_proof(&self, read: i128) -> bool {
+        let recent = |stamp: i128| (read - stamp).abs() < RACY_NS;
+        // A stamp ahead of our clock comes from another clock: it says nothing about how long ago that was.
+        !recent(self.mtime_ns) && !recent(self.ctime_ns) && self.ctime_ns <= read
+    }
+}
+
 /// The identity that file metadata holds.
 #[cfg(unix)]
 #[must_use]

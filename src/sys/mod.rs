@@ -2,6 +2,7 @@
 //! workspaces.
 
 pub mod below;
+pub mod blocking;
 pub mod capture;
 pub mod dirs;
 pub mod env;

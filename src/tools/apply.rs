@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use crate::edits::{Applied, Kind, PlanId};
+use crate::edits::{Applied, Kind, Plan, PlanId};
 
 use super::{
     Consent,
@@ -89,18 +89,19 @@ pub(super) async fn run(
         return Err(failure(Code::Refused, "a person has to agree to this plan, and none has", next));
     }
     let failed = |refusal| refused(&engine.ground, &refusal);
-    let (title, files) = match &wish {
+    let (title, files, plan) = match &wish {
         Wish::Make(id) => {
             let plan = engine.changes.get(ask.caller.id, id).map_err(failed)?;
             let files = plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned)));
-            (plan.title.clone(), files.collect())
+            let files: Vec<_> = files.collect();
+            (plan.title.clone(), files, Some(plan))
         }
-        Wish::TakeBack(id) => (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id)),
+        Wish::TakeBack(id) => (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id), None),
     };
     let mut before = ask.look(&now_of(&files), ask.deadline - (ask.left() * 2 / 3)).await;
     let created = files.into_iter().filter(|(kind, ..)| *kind == Kind::Created);
     before.absent = created.map(|(_, path, _)| path).collect();
-    let applied = make(engine, ask.caller.id, &wish).await?;
+    let applied = make(engine, ask.caller.id, &wish, plan).await?;
     engine.pool.catch_up().await;
     for (from, to) in &applied.renamed {
         engine.pool.tell_moved(from, to);
@@ -110,19 +111,15 @@ pub(super) async fn run(
     Ok(answer(ask, &wish, &title, &applied, &before, &after))
 }
 
-async fn make(engine: &Engine, caller: u64, wish: &Wish) -> Result<Applied, Failure> {
+async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>) -> Result<Applied, Failure> {
     let changes = Arc::clone(&engine.changes);
-    let (take_back, id) = match wish {
-        Wish::Make(id) => (false, id.clone()),
-        Wish::TakeBack(id) => (true, id.clone()),
-    };
+    let (Wish::Make(id) | Wish::TakeBack(id)) = wish;
+    let id = id.clone();
     // Writing blocks; once begun it goes on to its end, whoever still listens.
-    let made =
-        tokio::task::spawn_blocking(
-            move || {
-                if take_back { changes.undo(caller, &id) } else { changes.apply(caller, &id) }
-            },
-        );
+    let made = tokio::task::spawn_blocking(move || match plan {
+        Some(plan) => changes.make(caller, &plan),
+        None => changes.undo(caller, &id),
+    });
     made.await.map_err(|_| defect())?.map_err(|refusal| refused(&engine.ground, &refusal))
 }
 

@@ -8,11 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::sys::blocking::blocking;
 use crate::sys::files::{self, Identity};
 
-/// A file that changed this shortly before it was read may change again without a new time stamp: kernels stamp
-/// with the time of their last tick, and some file systems count in coarser steps.
-const RACY_NS: i128 = 20_000_000;
 /// How many files are kept at most, however small.
 const ENTRIES: usize = 4096;
 /// Where a NUL byte makes a file binary, as git sees it.
@@ -109,7 +107,8 @@ impl Disk {
             self.forget(path);
             return Err(ReadError::NotFound(path.to_owned()));
         }
-        let contents = Contents::read(path, self.limit).inspect_err(|_| self.forget(path))?;
+        // Slow disks and large files keep nobody waiting who wants something else.
+        let contents = blocking(|| Contents::read(path, self.limit)).inspect_err(|_| self.forget(path))?;
         Ok(self.keep(path, contents))
     }
 
@@ -240,9 +239,7 @@ impl Contents {
                 (identity, bytes, torn) = Contents::bytes(path, limit)?;
             }
         }
-        let recent = |stamp: i128| (began - stamp).abs() < RACY_NS;
-        // A stamp ahead of our clock comes from another clock: it says nothing about how long ago that was.
-        let racy = torn || recent(identity.mtime_ns) || recent(identity.ctime_ns) || identity.ctime_ns > began;
+        let racy = torn || !identity.is_proof(began);
         if bytes[..bytes.len().min(SNIFFED)].contains(&0) {
             return Err(ReadError::Binary(path.to_owned()));
         }

@@ -8,7 +8,7 @@ use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader, Read},
     path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -78,21 +78,30 @@ impl Lists {
     }
 
     fn read(&self, place: &Path, ceiling: &Path) -> Option<Arc<List>> {
-        let is_as_read = |stamps: &[Stamp]| stamps.iter().all(|(path, identity)| identity_of(path) == *identity);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (place.to_owned(), ceiling.to_owned());
-        if let Some((stamps, list)) = kept.get(&key)
-            && is_as_read(stamps)
+        // Whoever asks for another list does not wait for this one to be read.
+        let known = self.kept().get(&key).cloned();
+        if let Some((stamps, list)) = known
+            && stamps.iter().all(|(path, identity)| identity_of(path) == *identity)
         {
-            return list.clone();
+            return list;
         }
-        let mut stamps = Vec::new();
+        let (began, mut stamps) = (files::now_ns(), Vec::new());
         let list = read(place, ceiling, &mut stamps).map(Arc::new);
-        if kept.len() >= KEPT {
-            kept.clear();
+        let mut kept = self.kept();
+        if stamps.iter().all(|(_, identity)| identity.is_none_or(|identity| identity.is_proof(began))) {
+            if kept.len() >= KEPT {
+                kept.clear();
+            }
+            kept.insert(key, (stamps, list.clone()));
+        } else {
+            kept.remove(&key);
         }
-        kept.insert(key, (stamps, list.clone()));
         list
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<(PathBuf, PathBuf), Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -436,6 +445,17 @@ mod tests {
             project.list(&Lists::default(), "1.c").is_some()
         };
         assert!(list(FILES) && !list(FILES + 1));
+    }
+
+    #[test]
+    fn a_list_that_changes_at_once_and_keeps_its_size_is_read_again() {
+        let project = Project::new(&[("tsconfig.json", "{\"files\":[\"a.ts\"]}")]);
+        let lists = Lists::default();
+        for name in ["b", "a"].iter().cycle().take(200) {
+            assert!(project.list(&lists, &format!("{name}.ts")).is_none());
+            fs::write(project.0.path().join("tsconfig.json"), format!("{{\"files\":[\"{name}.ts\"]}}")).unwrap();
+            assert!(project.list(&lists, &format!("{name}.ts")).is_some());
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ macro_rules! targets {
     )+ };
 }
 
-targets![wire, client, visitors, uris, text, address, cursor, secrets];
+targets![wire, client, visitors, capabilities, uris, text, address, cursor, secrets];
 
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(target);

@@ -1,11 +1,17 @@
 //! What the inputs are thrown at, and what must hold whatever they are.
 
-use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use langport::{
     mcp::{self, McpSettings},
     protocol::{
-        Connection, Host, RequestError, Room, Streams, Told, WireLimits,
+        Connection, Effective, FileEvent, Host, Method, Registration, RequestError, Room, Streams, Told, WireLimits,
         read::{self, Caps},
         types::FileRef,
         uri::{path_to_uri, uri_to_ref},
@@ -166,6 +172,29 @@ pub(crate) fn visitors(input: &[u8]) {
     let _ = read::outline(input, &caps);
     let _ = read::signatures(input, &caps);
     let _ = read::symbol_hits(input, &caps);
+    let _ = read::tsserver_symbols(input, &caps);
+    let _ = read::code_actions(input, &caps);
+    let _ = read::prepare_rename(input, &caps);
+    let _ = read::workspace_edit(input);
+    let _ = read::text_edits(input);
+    let _ = read::edit_inside(input);
+}
+
+/// What a server says that it can do, at once or later, with its patterns for files.
+pub(crate) fn capabilities(input: &[u8]) {
+    let (Ok(mut server), Ok(options)) = (Effective::from_initialize(input), serde_json::from_slice::<Value>(input))
+    else {
+        return;
+    };
+    for method in ["workspace/didChangeWatchedFiles", "textDocument/hover", "textDocument/didChange"] {
+        server.register([Registration { id: "1".into(), method: method.into(), options: options.clone() }]);
+    }
+    let path = Path::new("/w/deep/a.py");
+    let _ = server.can(Method::Hover, "python", path);
+    let _ = server.sync("python", path);
+    let _ = server.wants(path, FileEvent::Changed, &["/w"]);
+    let _ = (server.encoding(), server.server_info(), server.takes_folders(), server.runs("x"));
+    assert!(server.watches().all(|watch| watch.pattern().len() <= input.len()));
 }
 
 /// A URI is one path or none; the path has one spelling, which leads back to it.

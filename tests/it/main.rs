@@ -19,6 +19,7 @@ macro_rules! trials {
     };
 }
 
+mod abandoned;
 mod actions;
 mod aftermath;
 mod as_given;
@@ -151,6 +152,7 @@ fn main() {
         socket::trials(),
         mcp::trials(),
         tools::trials(),
+        abandoned::trials(),
         actions::trials(),
         called::trials(),
         callers::trials(),
@@ -169,6 +171,7 @@ fn main() {
         hostile::trials(),
         hostile::crowd::trials(),
         hostile::floods::trials(),
+        hostile::masses::trials(),
         hostile::poison::trials(),
         hostile::process::trials(),
         hostile::rows::trials(),

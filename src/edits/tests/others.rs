@@ -236,3 +236,19 @@ fn a_lock_whose_file_goes_with_its_holder() {
     });
     assert!(!path.exists());
 }
+
+#[test]
+fn a_plan_that_is_being_made_is_not_pushed_out() {
+    let world = World::new(&[("a", "old"), ("b", "")]);
+    let changes = world.changes();
+    let id = changes.keep(1, world.plan(vec![world.texts("a", &[(0, 0, 0, 3, "new")])]).unwrap()).unwrap();
+    let plan = changes.get(1, &id).unwrap();
+    for number in 0..40 {
+        changes.keep(1, world.plan(vec![world.texts("b", &[(0, 0, 0, 0, &number.to_string())])]).unwrap()).unwrap();
+    }
+    assert!(changes.get(1, &id).is_err());
+    assert_eq!(changes.make(1, &plan).unwrap().changed, [world.path("a")]);
+    assert_eq!(world.read("a"), "new");
+    changes.undo(1, &id).unwrap();
+    assert_eq!(world.read("a"), "old");
+}

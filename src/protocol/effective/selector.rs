@@ -9,6 +9,8 @@ use super::{Glob, Globs};
 
 /// More than any server names; what comes beyond is ignored.
 const FILTERS: usize = 1_000;
+/// Patterns of one that is read anew for each question.
+const FIXED: usize = 64;
 
 /// No selector, or a null one, means every file.
 #[derive(Debug, Clone)]
@@ -25,14 +27,25 @@ struct Filter {
 impl Selector {
     /// The selector in static options, where they carry one.
     pub(super) fn fixed(options: &Value) -> Self {
-        Self::of(options, &mut Globs::default())
+        Self::read(options, FIXED, &mut Globs::default())
     }
 
     /// The selector in registration options.
     pub(super) fn of(options: &Value, globs: &mut Globs) -> Self {
+        Self::read(options, FILTERS, globs)
+    }
+
+    fn read(options: &Value, most: usize, globs: &mut Globs) -> Self {
         match options.get("documentSelector") {
             Some(Value::Array(filters)) => {
-                Self(Some(filters.iter().take(FILTERS).map(|filter| Filter::read(filter, globs)).collect()))
+                let mut patterns = 0;
+                let fits = |filter: &&Value| {
+                    let has_one = filter.get("pattern").is_some();
+                    patterns += usize::from(has_one);
+                    !has_one || patterns <= most
+                };
+                let filters = filters.iter().filter(fits).take(FILTERS);
+                Self(Some(filters.map(|filter| Filter::read(filter, globs)).collect()))
             }
             // Not of LSP's shape, but what is meant is plain.
             Some(filter @ (Value::Object(_) | Value::String(_))) => Self(Some(vec![Filter::read(filter, globs)])),

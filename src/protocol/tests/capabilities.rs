@@ -371,3 +371,39 @@ fn commands_and_flags_of_providers() {
     assert!(!server.flag(Method::CodeAction, "resolveProvider", "python", path));
     assert!(server.flag(Method::CodeAction, "resolveProvider", "go", path));
 }
+
+#[test]
+fn what_is_kept_of_registrations_is_bounded() {
+    let mut server = effective(&json!({}));
+    let large = json!({"x": vec![0; 20_000]});
+    server.register((0..1_000).map(|n| registration(&n.to_string(), "x/y", large.clone())));
+    // What still fits is taken, and what is taken back makes room.
+    server.register([registration("hover", "textDocument/hover", large.clone())]);
+    assert!(!server.offers(Method::Hover));
+    server.register([registration("small", "textDocument/hover", json!({}))]);
+    assert!(server.offers(Method::Hover));
+    server.unregister([("small", "textDocument/hover"), ("0", "x/y"), ("1", "x/y")]);
+    server.register([registration("hover", "textDocument/hover", large)]);
+    assert!(server.offers(Method::Hover));
+}
+
+#[test]
+fn an_answer_to_initialize_is_bounded() {
+    let of = |zeros: usize| json!({"capabilities": {"hoverProvider": true, "x": vec![0; zeros]}}).to_string();
+    assert!(Effective::from_initialize(of(50_000).as_bytes()).expect("JSON").offers(Method::Hover));
+    let error = Effective::from_initialize(of(100_000).as_bytes()).expect_err("too large");
+    assert!(error.to_string().contains("too large"), "{error}");
+}
+
+#[test]
+fn a_selector_of_very_many_patterns_is_read_in_part() {
+    let filters: Vec<_> = (0..5_000).map(|n| json!({"pattern": format!("**/*.x{n}")})).collect();
+    let mut filters = filters;
+    filters.push(json!({"language": "python"}));
+    let server = effective(&json!({"hoverProvider": {"documentSelector": filters}}));
+    let begun = std::time::Instant::now();
+    assert_eq!(server.can(Method::Hover, "go", Path::new("/w/a.x63")), Support::Yes);
+    assert_eq!(server.can(Method::Hover, "go", Path::new("/w/a.x64")), Support::No);
+    assert_eq!(server.can(Method::Hover, "python", Path::new("/w/a.py")), Support::Yes);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}

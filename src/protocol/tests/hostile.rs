@@ -72,6 +72,13 @@ async fn sloppy_messages_are_understood() {
             dropped 2: a message that is not a JSON object, or has a part of the wrong kind"#]],
     )
     .await;
+    let many = format!("[{}]", vec!["{\"method\":\"window/logMessage\",\"params\":{}}"; 5_000].join(","));
+    let mut rig = Rig::new();
+    rig.peer.body(many).await;
+    rig.is_alive().await;
+    let WireStats { dropped, drop_reasons, .. } = rig.connection.stats();
+    assert_eq!(dropped, 1_001);
+    assert_eq!(drop_reasons, ["a log message without text", "messages of a batch that has too many"]);
     check("[1,", expect!["dropped 1: a batch that is not valid JSON"]).await;
 }
 

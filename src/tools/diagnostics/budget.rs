@@ -87,6 +87,7 @@ mod tests {
         let found = problems.into_iter().map(|severity| Found {
             severity,
             faint: false,
+            again: false,
             server: 0,
             problem: Problem {
                 file: "a".into(),

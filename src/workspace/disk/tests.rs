@@ -34,7 +34,7 @@ impl Fixture {
 
     /// Waits until the file is old enough for its identity to prove something.
     fn age(&self, name: &str) {
-        while files::now_ns() - files::identity(&self.path(name).metadata().unwrap()).ctime_ns <= RACY_NS {
+        while files::now_ns() - files::identity(&self.path(name).metadata().unwrap()).ctime_ns <= files::RACY_NS {
             std::thread::yield_now();
         }
     }

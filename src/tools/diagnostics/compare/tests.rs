@@ -92,7 +92,8 @@ fn of_what_was_cut_off_nothing_is_new_for_sure_nor_gone() {
     let (all, cut) = ([false; 4], [true, false, false, false]);
     let compared = |then, text, now| {
         let found = problems(text, &servers);
-        let compared = compare(&record_of("ERR x\nERR y\n", &["s"], then), text, &found, &servers.clone().map(Some), now);
+        let compared =
+            compare(&record_of("ERR x\nERR y\n", &["s"], then), text, &found, &servers.clone().map(Some), now);
         (compared.gone.len(), compared.unknown)
     };
     assert_eq!(compared(all, "ERR y\n", all), (1, false));
