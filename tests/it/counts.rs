@@ -52,8 +52,11 @@ fn check(lp: &Langport, servers: &str, errors: &str, hints: &str) {
 
 /// With time enough for a busy machine.
 fn start(ws: &Workspace, servers: impl IntoIterator<Item = Definition>) -> Langport {
-    let builder = Langport::builder(ws).config("request_timeout_ms = 100000").max_wait(100_000);
-    servers.into_iter().fold(builder, |builder, server| builder.server(server)).start()
+    let mut builder = Langport::builder(ws).config("request_timeout_ms = 100000").max_wait(100_000);
+    for server in servers {
+        builder = builder.server(server);
+    }
+    builder.start()
 }
 
 fn fake(script: Script) -> [Definition; 1] {
