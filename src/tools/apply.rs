@@ -154,7 +154,8 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
         Wish::TakeBack(_) => "taken back",
     };
     let compared = Compared::of(before, after);
-    let unseen = !(changed.is_empty() && created.is_empty() && renamed.is_empty()) && !after.asked_anybody();
+    let touched = changed.len() + created.len() + renamed.len();
+    let unseen = touched > 0 && !after.asked_anybody();
     // The change is made, whatever is known of what it did: that is no failure.
     let mut verdict = match after.verdict() {
         // Nobody has looked.
@@ -164,7 +165,6 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
     };
     let mut notes = after.notes.clone();
     notes.extend(after.doubts());
-    let touched = changed.len() + created.len() + renamed.len();
     if touched > FILES {
         notes.push(format!("the problems of {} were not looked at", count(touched - FILES, "file", "files")));
         verdict = verdict.max(Verdict::Partial);
