@@ -1,18 +1,23 @@
 //! Where langport's own events go: to stderr for whoever watches, and to a file of JSON lines for later. Never to stdout,
-//! which belongs to the protocol, and never with a secret in them.
+//! which belongs to the protocol, and never with a secret or what nobody sees in them.
 
 use std::{
-    io::{self, Write},
+    borrow::Cow,
+    fmt::Write as _,
+    io::{self, Write as _},
     sync::Arc,
 };
 
 use tracing_subscriber::{EnvFilter, Layer, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
-use crate::sys::{
-    dirs::Dirs,
-    env::Env,
-    log::{Lines, Log},
-    secrets,
+use crate::{
+    protocol::positions::is_unseen,
+    sys::{
+        dirs::Dirs,
+        env::Env,
+        log::{Lines, Log},
+        secrets,
+    },
 };
 
 /// What stderr gets, unless `LANGPORT_LOG` says otherwise.
@@ -29,13 +34,13 @@ pub fn init() {
         asked.unwrap_or_else(|| EnvFilter::new(default))
     };
     let to_stderr = fmt::layer()
-        .with_writer(|| Lines(&|text| drop(io::stderr().lock().write_all(secrets::hide(text).as_bytes()))))
+        .with_writer(|| Lines(&|text| drop(io::stderr().lock().write_all(visible(&secrets::hide(text)).as_bytes()))))
         .with_ansi(false)
         .with_filter(filter("LANGPORT_LOG", TO_STDERR));
     // Without a place for it there is no file.
     let to_file = Dirs::from_env(&env).ok().map(|dirs| {
         let log = Arc::new(Log::new(dirs.state.join("log")));
-        let writer: &'static (dyn Fn(&str) + Sync) = Box::leak(Box::new(move |text: &str| log.write(text)));
+        let writer: &'static (dyn Fn(&str) + Sync) = Box::leak(Box::new(move |text: &str| log.write(&visible(text))));
         fmt::layer().json().with_writer(move || Lines(writer)).with_filter(filter("LANGPORT_FILE_LOG", TO_FILE))
     });
     tracing_subscriber::registry().with(to_stderr).with(to_file).init();
@@ -49,4 +54,39 @@ pub fn init() {
 fn reason(payload: &dyn std::any::Any) -> &str {
     let owned = || payload.downcast_ref::<String>().map(String::as_str);
     payload.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("for no known reason")
+}
+
+/// With characters that nobody sees, or that some take for the end of a line, as JSON writes them: servers say what they
+/// like, and their last words stand in the log.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}');
+    if !text.contains(is_hidden) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // A string takes everything.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_written_out_and_means_the_same() {
+        let said = "a\u{1b}[2J\u{85}\u{2028}\u{202e}\u{e0041}é😀";
+        let line = serde_json::to_string(said).unwrap();
+        assert_eq!(visible(&line), r#""a\u001b[2J\u0085\u2028\u202e\udb40\udc41é😀""#);
+        assert_eq!(serde_json::from_str::<String>(&visible(&line)).unwrap(), said);
+        assert_eq!(visible("plain\n"), "plain\n");
+    }
 }

@@ -34,7 +34,7 @@ fn a_handshake_of_millions_of_nothings() {
     small(Script::new().on("initialize", [Act::RawReply(answer)]), 55_000, |lp| {
         let answer = lp.hover(&at());
         assert!(answer.is_error, "{answer}");
-        answer.verdict_is("unavailable").contains("initialize").contains("bytes, more than");
+        answer.verdict_is("unavailable").contains("initialize").contains("too large");
     });
 }
 

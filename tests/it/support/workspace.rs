@@ -35,7 +35,16 @@ impl Workspace {
 
     /// As `new`, the root folder having this name.
     pub(crate) fn named(name: &str, fixture: &str) -> Self {
-        let home = tempfile::Builder::new().prefix(&prefix()).tempdir().expect("a temporary folder");
+        Self::below(tempfile::Builder::new().prefix(&prefix()).tempdir().expect("a temporary folder"), name, fixture)
+    }
+
+    /// As `new`, where the program was built: there is a disk, while the folder for temporary files may be in memory.
+    pub(crate) fn on_disk(fixture: &str) -> Self {
+        let home = tempfile::Builder::new().prefix(&prefix()).tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+        Self::below(home.expect("a folder"), "ws", fixture)
+    }
+
+    fn below(home: tempfile::TempDir, name: &str, fixture: &str) -> Self {
         let root = home.path().canonicalize().expect("it exists").join(name);
         fs::create_dir_all(&root).expect("a root");
         Self::made(home, root, fixture)
