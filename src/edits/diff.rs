@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use imara_diff::{Algorithm, Diff, InternedInput};
 
 use super::effect::Content;
-use super::plan::Shown;
 
 /// Unchanged lines around a hunk.
 const CONTEXT: u32 = 2;
@@ -23,6 +22,18 @@ pub enum Kind {
     Created,
     Renamed,
     Deleted,
+}
+
+/// What happens to one file, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) kind: Kind,
+    pub(super) path: PathBuf,
+    pub(super) from: Option<PathBuf>,
+    /// It takes the place of a file that is lost.
+    pub(super) overwrites: bool,
+    pub(super) old: Option<Content>,
+    pub(super) new: Option<Content>,
 }
 
 /// One file's part of a plan.

@@ -21,6 +21,7 @@
 mod apply;
 mod attributes;
 mod commit;
+mod compute;
 mod diff;
 mod effect;
 mod ignored;
@@ -42,9 +43,10 @@ mod text;
 mod unite;
 mod work;
 
+pub use compute::plan;
 pub use diff::{FileDiff, Hunk, Kind, Line};
 pub use plan::{Counts, Plan, PlanId};
-pub use planner::{Told, plan};
+pub use planner::Told;
 pub use policy::Policy;
 pub use refusal::{Refusal, RefusalCode};
 pub use store::{Applied, Changes, Limits, Recovered};

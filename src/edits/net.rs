@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::diff::Kind;
+use super::diff::Shown;
 use super::effect::{Content, Effect, Print};
 use super::overlay::{Folder, Node};
-use super::plan::Shown;
 use super::planner::Planner;
 use super::refusal::{Refusal, RefusalCode};
 use crate::sys::files;

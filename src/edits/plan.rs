@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::diff::{self, FileDiff, Kind};
+use super::diff::{self, FileDiff, Kind, Shown};
 use super::effect::{Content, Effect};
 use super::refusal::{Refusal, RefusalCode};
 
@@ -53,18 +53,6 @@ pub struct Counts {
     /// A renamed and edited file counts here only.
     pub renamed: usize,
     pub deleted: usize,
-}
-
-/// What happens to one file, as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown {
-    pub(super) kind: Kind,
-    pub(super) path: PathBuf,
-    pub(super) from: Option<PathBuf>,
-    /// It takes the place of a file that is lost.
-    pub(super) overwrites: bool,
-    pub(super) old: Option<Content>,
-    pub(super) new: Option<Content>,
 }
 
 /// A change to files that has been computed and checked but not made.

@@ -5,15 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::attributes;
 use super::effect::Content;
-use super::net;
 use super::overlay::{Node, Overlay};
-use super::plan::Plan;
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
-use super::{attributes, ignored};
 use crate::protocol::positions::{Encoding, Position, is_unseen};
-use crate::protocol::types::{FileRef, TextEdit, WorkspaceEdit};
+use crate::protocol::types::{FileRef, TextEdit};
 use crate::sys::files;
 use crate::workspace::disk::{Disk, ReadError, Snapshot};
 use crate::workspace::roots::{PathError, Roots};
@@ -24,49 +22,6 @@ pub struct Told {
     pub snapshot: Arc<Snapshot>,
     /// The document's version, where it was open.
     pub version: Option<i32>,
-}
-
-/// Computes and checks what `edit` comes to. `told` is what the server knew of a file when it computed the edit: where the
-/// disk has another text now, the edit is refused.
-///
-/// # Errors
-/// When any part of the edit is invalid, not allowed, or was computed for another state of the files; or when all of it
-/// changes nothing ([`RefusalCode::Nothing`]).
-pub fn plan(
-    roots: &Roots,
-    disk: &Disk,
-    policy: &Policy,
-    edit: &WorkspaceEdit,
-    encoding: Encoding,
-    title: String,
-    told: &dyn Fn(&Path) -> Option<Told>,
-) -> Result<Plan, Refusal> {
-    let mut planner = Planner::new(roots, disk, policy, encoding, told);
-    for step in &edit.steps {
-        planner.step(step)?;
-    }
-    let (effects, shown) = net::effects(&mut planner)?;
-    if effects.is_empty() {
-        return Err(Refusal::new(RefusalCode::Nothing, "the edit changes nothing", "nothing to apply"));
-    }
-    if effects.len() > policy.files {
-        return Err(Refusal::too_large(format!(
-            "it touches {} files and folders, more than {}",
-            effects.len(),
-            policy.files
-        )));
-    }
-    let mut plan = Plan::new(title, effects, shown, planner.places)?;
-    if plan.bytes() > policy.plan_bytes {
-        return Err(Refusal::too_large(format!(
-            "it would hold {} bytes, more than {}",
-            plan.bytes(),
-            policy.plan_bytes
-        )));
-    }
-    plan.ignored = ignored::among(roots, plan.files().map(|(_, path, _)| path));
-    plan.to_confirm = edit.to_confirm.clone();
-    Ok(plan)
 }
 
 /// Emoji are joined and coloured by these, and scripts of Persia and India need the first two.
@@ -119,7 +74,7 @@ pub(super) struct Earlier<'p> {
 }
 
 impl<'p> Planner<'p> {
-    fn new(
+    pub(super) fn new(
         roots: &'p Roots,
         disk: &'p Disk,
         policy: &'p Policy,

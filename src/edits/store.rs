@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::apply::{Engine, Made};
+use super::compute;
 use super::diff::Kind;
 use super::plan::{Plan, PlanId};
-use super::planner::{self, Told};
+use super::planner::Told;
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
 use crate::protocol::positions::Encoding;
@@ -119,10 +120,10 @@ impl Changes {
         &self.policy
     }
 
-    /// As [`planner::plan`], for this workspace. Nothing is kept yet.
+    /// As [`compute::plan`], for this workspace. Nothing is kept yet.
     ///
     /// # Errors
-    /// As [`planner::plan`].
+    /// As [`compute::plan`].
     pub fn plan(
         &self,
         disk: &Disk,
@@ -131,7 +132,7 @@ impl Changes {
         title: String,
         told: &dyn Fn(&Path) -> Option<Told>,
     ) -> Result<Plan, Refusal> {
-        planner::plan(&self.roots, disk, &self.policy, edit, encoding, title, told)
+        compute::plan(&self.roots, disk, &self.policy, edit, encoding, title, told)
     }
 
     /// Keeps a plan for its caller. The oldest ones give way.
