@@ -93,7 +93,9 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
                 // Nobody can know whether it forbade to write: so nothing is written until it can be read.
                 let more = errors.len().saturating_sub(1);
                 let more = if more > 0 {
-                    format!(" (and {} there)", count(more, "more mistake", "more mistakes"))
+                    // So many are looked for; behind the last one there may be others.
+                    let least = if errors.len() < text::MISTAKES { "" } else { "at least " };
+                    format!(" (and {least}{} there)", count(more, "more mistake", "more mistakes"))
                 } else {
                     String::new()
                 };

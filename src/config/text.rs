@@ -3,7 +3,7 @@
 use super::nearest;
 
 /// Mistakes of one file that are told.
-const MISTAKES: usize = 8;
+pub(crate) const MISTAKES: usize = 8;
 
 /// The mistakes of a TOML text, by their lines: what is wrong is taken out, and the rest read again. `read` tells the
 /// first one that it meets. Of a text that is no TOML only one is known.

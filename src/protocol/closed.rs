@@ -10,6 +10,9 @@ pub enum CloseReason {
     Frame(String),
     #[error("{0}")]
     Io(String),
+    /// It leaves unread what it is told; with the bytes that wait.
+    #[error("the server does not read its input: {0} bytes wait")]
+    Deaf(usize),
     /// We closed it.
     #[error("closed by langport")]
     Local,

@@ -95,7 +95,7 @@ impl Shared {
             Err(Refused::Closed) => Err(Closed(self.reason())),
             Err(Refused::Full) => {
                 let waiting = self.queue.bytes();
-                self.close(&CloseReason::Io(format!("the server does not read its input: {waiting} bytes wait")));
+                self.close(&CloseReason::Deaf(waiting));
                 Err(Closed(self.reason()))
             }
         }

@@ -104,6 +104,9 @@ fn finish(mut bytes: Vec<u8>) -> Frame {
     Frame { bytes, start, request: None }
 }
 
+/// Messages that may wait beside the bound in bytes: each takes some hundred bytes more than it has.
+const FRAMES: usize = 16 * 1024;
+
 /// Why a frame was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
@@ -147,7 +150,7 @@ impl Queue {
         if state.closed {
             return Err(Refused::Closed);
         }
-        if state.bytes > 0 && state.bytes + frame.len() > bound {
+        if state.bytes > 0 && state.bytes + frame.len() > bound || state.frames.len() >= FRAMES {
             return Err(Refused::Full);
         }
         state.bytes += frame.len();

@@ -122,6 +122,10 @@ pub struct Diagnostics {
     /// that pushes lists late, in parts and without version. Where one is refused, what it pushes has to do.
     #[serde(skip_serializing_if = "is_default")]
     pub ask: Vec<ServerCommand>,
+    /// Codes of problems with which it says that a file is no part of what it looks at: that it tells no others says
+    /// nothing then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub aside: Vec<String>,
 }
 
 /// A notification of the server's own that tells what it is doing at a file, whose address is in the field `uri`.

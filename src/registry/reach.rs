@@ -40,6 +40,9 @@ pub struct Reach {
     /// actions, since one of them may be what mends this. Left out, all errors count.
     #[serde(skip_serializing_if = "is_default")]
     pub undeclared: Vec<String>,
+    /// Files that it takes for those of another language, where nothing says what they are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub misread: Option<Misread>,
     /// Answers that are about one file by their nature.
     #[serde(skip_serializing_if = "is_default")]
     pub local: Vec<Capability>,
@@ -53,6 +56,19 @@ pub struct Reach {
     /// other, it edits the same places more than once.
     #[serde(skip_serializing_if = "is_default")]
     pub folders_whole: bool,
+}
+
+/// Files of one language that are taken for those of another: what is said of them may be wrong, and names that they
+/// share with others may not be seen as the same.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Misread {
+    pub language: String,
+    /// Endings of these files.
+    pub endings: Vec<String>,
+    /// Files that say what they are, in a folder above them; what stands in `lists` says so, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unless: Vec<String>,
 }
 
 /// Which files a server knows.

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::protocol::{
-    Method, Pending,
+    Method, Pending, RequestError,
     positions::{Point, Range},
     read::{self, Caps},
     types::{Capped, CodeAction, Diagnostic, EditStep, FileRef, WorkspaceEdit},
@@ -259,7 +259,11 @@ impl Drop for Command {
         runtime.spawn(async move {
             let until = match asked {
                 None => late,
-                Some(asked) => asked.await.is_ok().then(|| Instant::now() + LATE),
+                // It may say that it was cancelled, and ask all the same.
+                Some(asked) => {
+                    let gone = matches!(asked.await, Err(RequestError::Closed(_)));
+                    (!gone).then(|| Instant::now() + LATE)
+                }
             };
             if let Some(until) = until {
                 sleep_until(until).await;

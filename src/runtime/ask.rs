@@ -56,7 +56,9 @@ impl Session {
         self.supports(question).await?;
         let _pin = question.file.as_deref().map(|file| self.pin(file));
         if question.query == Query::Diagnostics {
-            return self.diagnose(ground, question).await;
+            let mut reply = self.diagnose(ground, question).await?;
+            self.doubt(ground, question, &mut reply).await;
+            return Ok(reply);
         }
         if question.query == Query::ProjectDiagnostics {
             return self.survey(ground, question).await;
@@ -281,6 +283,10 @@ impl Session {
                 read_answer(query, response.result()).map_err(|error| Shortfall::Shape(error.to_string()))?
             }
         };
+        if let Some((read, all)) = answer.unread().filter(|_| worth == Verdict::Fresh) {
+            let entries = if all == 1 { "what it answered".to_owned() } else { format!("{all} entries of its answer") };
+            (worth, reason) = (Verdict::Partial, Some(format!("of {entries} {read} could be read")));
+        }
         let (verdict, reason) = match self.heard.standing() {
             Standing::Ready if known => (worth, reason.take()),
             Standing::Ready => (Verdict::Indexing, Some("it has not looked at every changed file yet".into())),

@@ -71,13 +71,14 @@ impl Session {
         let mut nodes: Vec<(Node, Vec<usize>)> = Vec::new();
         let mut open = VecDeque::new();
         let mut seen = HashSet::new();
+        let told = tops.total;
         for item in tops.items.into_iter().take(NODES) {
             seen.insert(key(&item));
             open.push_back(nodes.len());
             nodes.push((Node { depth: 0, item, sites: Vec::new(), repeated: false }, Vec::new()));
         }
         let roots = nodes.len();
-        let (mut requests, mut cut) = (0, false);
+        let (mut requests, mut cut) = (0, told > roots);
         while let Some(parent) = open.pop_front() {
             let level = nodes[parent].0.depth + 1;
             if level > depth {

@@ -12,6 +12,7 @@ mod breaker;
 mod called;
 mod diagnose;
 pub mod documents;
+mod doubt;
 pub mod event;
 mod folders;
 pub mod ground;

@@ -67,6 +67,9 @@ impl Session {
             (format!("it overlooks some uses, and {}", have(&silent)), silent)
         } else if reach.knows == Knows::Project && self.is_overlooked(ground, reached, &asked_too) {
             ("it overlooks some uses of what is declared like this".into(), BTreeSet::new())
+        } else if !silent.is_empty() && self.is_misread(ground, question, &silent).await {
+            let says = self.says_what_it_is();
+            (format!("without {says} it takes some of these files for another language, and {}", have(&silent)), silent)
         } else {
             match self.contradicted(ground, question, reached, &reply.answer, &named).await {
                 Some(part) => part,
@@ -81,6 +84,16 @@ impl Session {
         if !files.is_empty() {
             reply.remarks.push(format!("not among it: {}", shown(ground, &files)));
         }
+    }
+
+    /// Whether the asked file or one of these is taken for something else than it is.
+    async fn is_misread(&self, ground: &Ground, question: &Question, others: &BTreeSet<PathBuf>) -> bool {
+        for path in question.file.iter().chain(others) {
+            if self.misreads(ground, &question.language, path).await {
+                return true;
+            }
+        }
+        false
     }
 
     /// Why a server's own references say that its answer is a part, and the files that lacks.

@@ -290,6 +290,28 @@ pub enum Answer {
     Edit(Proposal),
 }
 
+impl Answer {
+    /// How many entries were read, and how many there are, where an answer that is looked through has more than is read.
+    /// Of places the number alone says enough.
+    pub(super) fn unread(&self) -> Option<(usize, usize)> {
+        let (read, all) = match self {
+            Self::Completions(all) => (all.items.len(), all.total),
+            Self::Outline(all) => (all.symbols.len(), all.total),
+            Self::Symbols(all) => (all.items.len(), all.total),
+            Self::Actions(all) => (all.list.items.len(), all.list.total),
+            // Nothing that could be opened is left.
+            Self::Tree(tree) => (0, usize::from(tree.cut && tree.nodes.iter().all(|node| node.depth == 0))),
+            Self::Problems(_)
+            | Self::Project(_)
+            | Self::Hover(_)
+            | Self::Locations(_)
+            | Self::Signatures(_)
+            | Self::Edit(_) => return None,
+        };
+        (read < all).then_some((read, all))
+    }
+}
+
 /// The code actions of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Actions {

@@ -203,7 +203,9 @@ impl Session {
         let exit = self.process.as_ref().and_then(Running::exit);
         let reason = match (exit, self.wire.close_reason()) {
             // Many end by themselves once they are not listened to any more: that alone says nothing.
-            (Some(exit), Some(reason @ CloseReason::Frame(_))) => format!("{reason}, and ended with {exit}"),
+            (Some(exit), Some(reason @ (CloseReason::Frame(_) | CloseReason::Deaf(_)))) => {
+                format!("{reason}, and ended with {exit}")
+            }
             (Some(exit), _) => exit.to_string(),
             (None, Some(reason)) => reason.to_string(),
             (None, None) => "its connection closed".into(),

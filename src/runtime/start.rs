@@ -367,7 +367,7 @@ async fn handshake_failure(
             match (ended, &reason) {
                 (None, _) => reason.to_string(),
                 // Many end by themselves once they are not listened to any more: that alone says nothing.
-                (Some(ended), CloseReason::Frame(_)) => format!("{reason}, and {ended}"),
+                (Some(ended), CloseReason::Frame(_) | CloseReason::Deaf(_)) => format!("{reason}, and {ended}"),
                 (Some(ended), _) => ended,
             }
         }

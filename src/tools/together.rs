@@ -84,7 +84,7 @@ impl Ask<'_> {
                 Ok(reply) if !reply.verdict.answered() && reply.verdict != Verdict::Partial => {
                     return Err(self.half_known(heard, reply, "ask again in a moment"));
                 }
-                Err(Shortfall::Unsupported(wanted)) if one.part == Part::Expected => {
+                Err(Shortfall::Unsupported(wanted)) if one.part != Part::Possible => {
                     notes.push(format!(
                         "{} has no {wanted}: what its files hold is left as it is",
                         self.engine.display(&heard.entry)
@@ -99,8 +99,10 @@ impl Ask<'_> {
                 }
             }
         }
+        // Whose files these are can do nothing about it: that a bystander has nothing to do either is no answer.
+        let able = asked.iter().zip(&heard).any(|(one, heard)| one.part != Part::Possible && heard.result.is_ok());
         let heard = without_the_unsupporting(heard);
-        if heard.iter().all(|one| one.result.is_err()) {
+        if heard.iter().all(|one| one.result.is_err() || !able && proposes_nothing(one, &fit)) {
             return Ok(None);
         }
         let mut answers: Vec<(&Heard, Proposal, Encoding)> = Vec::new();
@@ -162,4 +164,11 @@ impl Ask<'_> {
         let told = answers.into_iter().flat_map(|(_, proposal, _)| proposal.told).collect();
         Ok(Change { edit, encoding: Encoding::Utf8, told })
     }
+}
+
+fn proposes_nothing(heard: &Heard, fit: impl Fn(&mut WorkspaceEdit)) -> bool {
+    let Ok(Reply { answer: Answer::Edit(proposal), .. }) = &heard.result else { return false };
+    let mut edit = proposal.edit.clone().unwrap_or_default();
+    fit(&mut edit);
+    edit.steps.is_empty()
 }

@@ -321,4 +321,16 @@ fn files_that_no_server_is_here_for() {
         .start();
     let answer = all(&lp);
     answer.says("fresh · fake · 1 error in 1 of 1 file").contains("not looked at: 2 files that absent would serve");
+    // Where there is none for any file, nothing is known of any.
+    let none = Workspace::new("//- b.zig\nx\n//- c.zig\ny\n");
+    let lp = Langport::builder(&none)
+        .server(Definition::command("absent", "no-such-program-anywhere").languages(&["zig"]))
+        .auto()
+        .start();
+    let everything = lp.tool("diagnostics", &json!({"scope": "workspace"}));
+    everything.fails("unavailable").contains("no server is installed for 2 files").contains("langport install --for");
+    everything.contains("not looked at: 2 files that absent would serve");
+    none.write("b.zig", "z\n");
+    let changed = lp.tool("diagnostics", &json!({"scope": "changed"}));
+    changed.fails("unavailable").contains("no server is installed for 1 file").contains("absent would serve");
 }

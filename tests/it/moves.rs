@@ -4,10 +4,14 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Script},
-    support::{Answer, Langport, Workspace},
+    support::{Answer, Definition, Langport, Workspace},
 };
 
-trials![a_file_is_moved_with_its_imports, a_move_that_nobody_mends_is_refused];
+trials![
+    a_file_is_moved_with_its_imports,
+    a_move_that_nobody_mends_is_refused,
+    a_bystander_with_nothing_to_do_is_no_answer,
+];
 
 fn apply(lp: &Langport, plan: &str) -> Answer {
     lp.tool("apply", &json!({"plan": plan}))
@@ -65,4 +69,29 @@ fn a_move_that_nobody_mends_is_refused() {
     let refused = lp.tool("move_file", &json!({"from": "lib/tally.py", "to": "sums.py"}));
     refused.fails("unsupported").contains("fake");
     assert!(ws.path("lib/tally.py").exists());
+}
+
+/// rust-analyzer wants to hear of every folder, and has nothing to say of one without a crate.
+fn a_bystander_with_nothing_to_do_is_no_answer() {
+    let ws = Workspace::new("//- lib/tally.py\ndef tally(): pass\n//- use.py\nimport lib.tally\n//- main.zig\nmain\n");
+    let filters = json!({"filters": [{"pattern": {"glob": "**", "matches": "folder"}}]});
+    let folders = json!({"fileOperations": {"willRename": filters}});
+    let bystander = |edit: Value| {
+        Script::new().capability("workspace", folders.clone()).on("workspace/willRenameFiles", [Act::Reply(edit)])
+    };
+    let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 4}});
+    let edits = json!({"changes": {"$root/main.zig": [{"range": range, "newText": "lib2"}]}});
+    for (edit, mends) in [(Value::Null, false), (json!({"documentChanges": []}), false), (edits, true)] {
+        let lp = Langport::builder(&ws)
+            .server(Definition::new("fake", Script::new()))
+            .server(Definition::new("other", bystander(edit)).languages(&["zig"]))
+            .start();
+        lp.tool("hover", &json!({"file_path": "main.zig", "line": 1, "column": 1})).fine();
+        let answer = lp.tool("move_file", &json!({"from": "lib", "to": "library"}));
+        if mends {
+            answer.fine().contains("+lib2").contains("fake has no edits for a moved file");
+        } else {
+            answer.fails("unsupported").contains("fake: what refers to a moved file is not mended");
+        }
+    }
 }

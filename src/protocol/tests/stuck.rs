@@ -58,9 +58,17 @@ async fn a_server_that_does_not_read_is_a_backlog_then_the_end() {
     rig.peer.send(&json!({ "id": first.id(), "result": 1 })).await;
     soon(first).await.expect("an answer");
     let closed = (0..5).map(|_| rig.connection.notify("third", &json!({ "text": text }))).find_map(Result::err);
-    let Some(Closed(CloseReason::Io(why))) = closed else { panic!("{closed:?}") };
-    assert!(why.starts_with("the server does not read its input: "), "{why}");
-    assert_eq!(soon(rig.connection.closed()).await, CloseReason::Io(why));
+    let Some(Closed(why @ CloseReason::Deaf(_))) = closed else { panic!("{closed:?}") };
+    assert!(why.to_string().starts_with("the server does not read its input: "), "{why}");
+    assert_eq!(soon(rig.connection.closed()).await, why);
+}
+
+#[tokio::test]
+async fn very_many_small_messages_are_too_many_as_well() {
+    let rig = Rig::with(WireLimits::default(), 64);
+    let told = (0..20_000).take_while(|_| rig.connection.notify("x", &json!({})).is_ok()).count();
+    assert!((16_000..17_000).contains(&told), "{told}");
+    assert!(matches!(soon(rig.connection.closed()).await, CloseReason::Deaf(bytes) if bytes < 2 << 20));
 }
 
 #[tokio::test]

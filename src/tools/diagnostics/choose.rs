@@ -17,7 +17,13 @@ use crate::{
     binding::{Binding, Fit},
     registry::{DisplayName, Entry, ScopedName},
     sys::files::identity,
-    tools::{ask::Ask, engine::Engine, kinds::count, outcome::Code},
+    tools::{
+        ask::Ask,
+        engine::Engine,
+        file::failure,
+        kinds::count,
+        outcome::{Code, Failure},
+    },
 };
 
 /// Entries that one walk looks at, files that one call is about, and the longest that the walk takes.
@@ -106,6 +112,19 @@ impl<'a> Chooser<'a> {
         let more =
             (more > 0).then(|| format!("not looked at: {} of that kind", count(more, "more file", "more files")));
         unserved.chain(unreadable).chain(more).collect()
+    }
+
+    /// That no server is here for any of the files, where that is so for all of them.
+    pub(super) fn nobody(&self) -> Option<Failure> {
+        if self.unserved.is_empty() {
+            return None;
+        }
+        let all = self.unserved.values().map(|(_, number)| number).sum();
+        let what = format!("no server is installed for {}", count(all, "file", "files"));
+        let next = "`langport install --for` the project's folder installs what it needs; see lsp/status";
+        let mut failure = failure(Code::Unavailable, what, next);
+        failure.details = self.notes();
+        Some(failure)
     }
 
     /// Whether files that a server is there for could not be given to it.

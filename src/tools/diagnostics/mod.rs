@@ -156,6 +156,9 @@ impl Ask<'_> {
         targets.extend(dependents);
         let mut sweep = self.sweep(targets, &Surveys::default()).await;
         sweep.unreached += beyond;
+        if let Some(nobody) = chooser.nobody().filter(|_| sweep.is_empty()) {
+            return Err(nobody);
+        }
         let Changed { gone, basis, phrase, mut notes, cut, .. } = changed;
         let gone: Vec<String> = gone.into_iter().filter(|name| self.is_within(within.as_deref(), name)).collect();
         if !gone.is_empty() {
@@ -198,6 +201,9 @@ impl Ask<'_> {
         let surveys = self.surveys(&targets, moment).await;
         let mut sweep = self.sweep(targets, &surveys).await;
         sweep.unreached += walked.more;
+        if let Some(nobody) = chooser.nobody().filter(|_| sweep.is_empty()) {
+            return Err(nobody);
+        }
         notes.extend(chooser.notes());
         if walked.cut {
             notes.push("the workspace is too large to be looked through: there may be more files".into());

@@ -90,6 +90,13 @@ pub(super) struct Sweep {
     pub unreached: usize,
 }
 
+impl Sweep {
+    /// Whether there was nothing to look at.
+    pub(super) fn is_empty(&self) -> bool {
+        self.checked.is_empty() && self.unreached == 0
+    }
+}
+
 /// What servers have told of their whole project: for each file whole lists.
 #[derive(Default)]
 pub(super) struct Surveys {

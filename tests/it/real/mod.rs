@@ -16,6 +16,7 @@ mod installed;
 mod killed;
 mod life;
 mod many;
+mod misread;
 mod names;
 mod positions;
 mod project;
@@ -86,6 +87,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         folders::trials(),
         truth::trials(),
         many::trials(),
+        misread::trials(),
         reach::trials(),
         undeclared::trials(),
     ]
