@@ -66,6 +66,8 @@ pub struct Misread {
     pub language: String,
     /// Endings of these files.
     pub endings: Vec<String>,
+    /// Endings of files among which they are of this language: in the same folder, or in the same answer.
+    pub among: Vec<String>,
     /// Files that say what they are, in a folder above them; what stands in `lists` says so, too.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless: Vec<String>,

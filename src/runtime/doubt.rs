@@ -9,6 +9,9 @@ use super::{
     verdict::Verdict,
 };
 
+/// Files of a folder that are looked at.
+const BESIDE: usize = 1_000;
+
 impl Session {
     /// Judges the problems of a file by what the server makes of the file itself.
     pub(super) async fn doubt(&self, ground: &Ground, question: &Question, reply: &mut Reply) {
@@ -18,7 +21,7 @@ impl Session {
         let is_aside = problems.items.iter().filter_map(|item| item.code.as_ref()).any(|code| aside.contains(code));
         let reason = if is_aside {
             "it says that this file is no part of what it looks at".to_owned()
-        } else if self.misreads(ground, &question.language, path).await {
+        } else if self.stands_beside(path) && self.misreads(ground, &question.language, path).await {
             let says = self.says_what_it_is();
             format!("it takes this file for one of another language, since no {says} says what it is")
         } else {
@@ -26,6 +29,21 @@ impl Session {
         };
         reply.verdict = Verdict::Partial;
         reply.reason = Some(reason);
+    }
+
+    /// Whether a file has one beside it that shows its language.
+    fn stands_beside(&self, path: &Path) -> bool {
+        if self.entry.def.reach.misread.is_none() {
+            return false;
+        }
+        let beside = path.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+        beside.take(BESIDE).any(|file| self.shows(Path::new(&file.file_name())))
+    }
+
+    /// Whether a file shows of what language those are that are misread.
+    pub(super) fn shows(&self, path: &Path) -> bool {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        self.entry.def.reach.misread.iter().flat_map(|misread| &misread.among).any(|it| it == ending)
     }
 
     /// Whether a file of this language is taken for one of another.

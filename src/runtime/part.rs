@@ -88,6 +88,9 @@ impl Session {
 
     /// Whether the asked file or one of these is taken for something else than it is.
     async fn is_misread(&self, ground: &Ground, question: &Question, others: &BTreeSet<PathBuf>) -> bool {
+        if !question.file.iter().chain(others).any(|path| self.shows(path)) {
+            return false;
+        }
         for path in question.file.iter().chain(others) {
             if self.misreads(ground, &question.language, path).await {
                 return true;
