@@ -283,9 +283,8 @@ impl Session {
                 read_answer(query, response.result()).map_err(|error| Shortfall::Shape(error.to_string()))?
             }
         };
-        if let Some((read, all)) = answer.unread().filter(|_| worth == Verdict::Fresh) {
-            let entries = if all == 1 { "what it answered".to_owned() } else { format!("{all} entries of its answer") };
-            (worth, reason) = (Verdict::Partial, Some(format!("of {entries} {read} could be read")));
+        if let Some(missing) = answer.unread().filter(|_| worth == Verdict::Fresh) {
+            (worth, reason) = (Verdict::Partial, Some(missing));
         }
         let (verdict, reason) = match self.heard.standing() {
             Standing::Ready if known => (worth, reason.take()),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::sys::blocking::blocking;
+
 use super::{
     ground::Ground,
     query::{Answer, Question, Reply},
@@ -21,7 +23,7 @@ impl Session {
         let is_aside = problems.items.iter().filter_map(|item| item.code.as_ref()).any(|code| aside.contains(code));
         let reason = if is_aside {
             "it says that this file is no part of what it looks at".to_owned()
-        } else if self.stands_beside(path) && self.misreads(ground, &question.language, path).await {
+        } else if self.misreads(ground, &question.language, path).await && self.stands_beside(path) {
             let says = self.says_what_it_is();
             format!("it takes this file for one of another language, since no {says} says what it is")
         } else {
@@ -33,11 +35,10 @@ impl Session {
 
     /// Whether a file has one beside it that shows its language.
     fn stands_beside(&self, path: &Path) -> bool {
-        if self.entry.def.reach.misread.is_none() {
-            return false;
-        }
-        let beside = path.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
-        beside.take(BESIDE).any(|file| self.shows(Path::new(&file.file_name())))
+        blocking(|| {
+            let beside = path.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+            beside.take(BESIDE).any(|file| self.shows(Path::new(&file.file_name())))
+        })
     }
 
     /// Whether a file shows of what language those are that are misread.

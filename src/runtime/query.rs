@@ -291,24 +291,27 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// How many entries were read, and how many there are, where an answer that is looked through has more than is read.
-    /// Of places the number alone says enough.
-    pub(super) fn unread(&self) -> Option<(usize, usize)> {
+    /// What is missing of an answer that is looked through, where it has more than is read. Of places the number alone
+    /// says enough.
+    pub(super) fn unread(&self) -> Option<String> {
         let (read, all) = match self {
             Self::Completions(all) => (all.items.len(), all.total),
             Self::Outline(all) => (all.symbols.len(), all.total),
             Self::Symbols(all) => (all.items.len(), all.total),
             Self::Actions(all) => (all.list.items.len(), all.list.total),
             // Nothing that could be opened is left.
-            Self::Tree(tree) => (0, usize::from(tree.cut && tree.nodes.iter().all(|node| node.depth == 0))),
+            Self::Tree(tree) if tree.cut && tree.nodes.iter().all(|node| node.depth == 0) => {
+                return Some("what it answered could not be followed".to_owned());
+            }
             Self::Problems(_)
             | Self::Project(_)
             | Self::Hover(_)
             | Self::Locations(_)
             | Self::Signatures(_)
+            | Self::Tree(_)
             | Self::Edit(_) => return None,
         };
-        (read < all).then_some((read, all))
+        (read < all).then(|| format!("{read} of the {all} entries of its answer could be read"))
     }
 }
 

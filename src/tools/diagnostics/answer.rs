@@ -114,8 +114,10 @@ impl<'a> Answering<'a> {
         // What has not been answered yet is asked about again next time.
         let whole = several && self.request.file_path.is_none() && sweep.unreached == 0 && !self.cut;
         memory.tell(self.ask.caller.id, point, whole && sweep.checked.iter().all(Checked::is_whole));
-        if !judging.unknown.is_empty() {
-            // Nothing is new against nothing: all that is there in these files is among the others.
+        let compared_files = sweep.checked.len() - judging.left_out();
+        counts.unsure = !judging.unknown.is_empty();
+        if judging.unknown.len() == compared_files && compared_files > 0 {
+            // Nothing is new against nothing.
             counts.new = None;
         }
         let text = self.summary(&counts, verdict);

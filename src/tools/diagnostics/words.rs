@@ -17,6 +17,8 @@ pub(super) struct Counts {
     pub malformed: usize,
     /// Only new problems are meant; so many known ones are gone.
     pub new: Option<usize>,
+    /// Of some files nothing was known before: what is counted as new may have been there.
+    pub unsure: bool,
     /// Files that were looked at, and those with something to list. One that was asked for by name is not counted.
     pub files: Option<(usize, usize)>,
     /// Files that were not reached.
@@ -65,7 +67,12 @@ pub(super) fn summary(counts: &Counts, least: Severity, verdict: Verdict) -> Str
     let (mut listed, mut hidden, mut faint) = (Vec::new(), Vec::new(), 0);
     for ((severity, one, many), shown) in WORDS.into_iter().zip(shown_of) {
         let (all, weak) = (counts.told.all[severity as usize], counts.told.faint[severity as usize]);
-        let (one, many) = if new { (format!("new {one}"), format!("new {many}")) } else { (one.into(), many.into()) };
+        let what = match (new, counts.unsure) {
+            (true, true) => "perhaps new ",
+            (true, false) => "new ",
+            (false, _) => "",
+        };
+        let (one, many) = (format!("{what}{one}"), format!("{what}{many}"));
         if shown > 0 {
             listed.push(count(shown, &one, &many));
         }
@@ -207,6 +214,8 @@ mod tests {
     fn files_and_what_is_new() {
         let counts = Counts { new: Some(1), files: Some((5, 1)), ..told([2, 0, 0, 0]) };
         check(&counts, Severity::Warning, Verdict::Fresh, &expect!["2 new errors in 1 of 5 files, 1 gone"]);
+        let unsure = Counts { unsure: true, ..counts };
+        check(&unsure, Severity::Warning, Verdict::Fresh, &expect!["2 perhaps new errors in 1 of 5 files, 1 gone"]);
         let none = Counts { new: Some(0), files: Some((5, 0)), unreached: 7, ..Counts::default() };
         check(
             &none,
