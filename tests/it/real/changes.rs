@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Langport, Workspace};
 
-use super::definitions::{Row, row_trial, rows, start};
+use super::definitions::{Row, row_of, row_trial, start};
 
 pub(super) fn trials() -> Vec<Trial> {
-    let named = |name: &str| rows().find(|row| row.name == name).expect("a row of that name");
+    let named = |name: &str| row_of(name);
     let rename = |row: &'static Row, test: fn(&Row)| {
         row_trial(format!("real::changes::rename_in_every_file_{}", row.name.replace('-', "_")), row, test)
     };

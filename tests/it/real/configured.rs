@@ -3,7 +3,7 @@
 use crate::support::{Langport, Workspace};
 
 use super::{
-    definitions::{Row, row_trial, rows, start_in},
+    definitions::{Row, row_of, row_trial, start_in},
     needs,
     servers::Need,
     start,
@@ -16,7 +16,7 @@ needs! {
 }
 
 pub(super) fn more() -> Vec<libtest_mimic::Trial> {
-    let row = rows().find(|row| row.name == "clangd").expect("it has a row");
+    let row = row_of("clangd");
     vec![row_trial("real::configured::clangd_and_its_flags".to_owned(), row, clangd_and_its_flags)]
 }
 

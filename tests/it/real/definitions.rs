@@ -157,6 +157,11 @@ fn trial(row: &'static Row) -> Trial {
     row_trial(format!("real::definitions::{}", row.name), row, run)
 }
 
+/// The row of this definition.
+pub(super) fn row_of(name: &str) -> &'static Row {
+    rows().find(|row| row.name == name).expect("a row of that name")
+}
+
 /// A trial with the server of a row, put in place before.
 pub(super) fn row_trial(name: String, row: &'static Row, test: impl Fn(&Row) + Send + Sync + 'static) -> Trial {
     needing(name, row.needs, row.machine, move || {

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Langport, Workspace};
 
 use super::{
-    definitions::{Row, put_in_place, row_trial, rows, start},
+    definitions::{Row, put_in_place, row_of, row_trial, start},
     servers,
 };
 
 pub(super) fn trials() -> Vec<Trial> {
     let trial = |name: &str, server: &str, test: fn(&Row)| {
-        let row = rows().find(|row| row.name == server).expect("a row of that name");
+        let row = row_of(server);
         row_trial(format!("real::edits::{name}"), row, test)
     };
     vec![

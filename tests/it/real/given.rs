@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::definitions::{Row, row_trial, rows, start};
+use super::definitions::{Row, row_of, row_trial, start};
 
 pub(super) fn trials() -> Vec<Trial> {
     let trial = |name: &str, server: &str, test: fn(&Row)| {
-        let row = rows().find(|row| row.name == server).expect("a row of that name");
+        let row = row_of(server);
         row_trial(format!("real::given::{name}_{}", server.replace('-', "_")), row, test)
     };
     vec![

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Answer, Langport, Workspace, eventually, procs};
 
 use super::{
-    definitions::{Column, Row, replaced, row_trial, rows, start},
+    definitions::{Column, Row, replaced, row_of, row_trial, start},
     without_mark,
 };
 
@@ -15,7 +15,7 @@ use super::{
 const KILLED: [&str; 3] = ["clangd", "gopls", "typescript7"];
 
 pub(super) fn trials() -> Vec<Trial> {
-    let row = |name: &&str| rows().find(|row| row.name == *name).expect("a row of that name");
+    let row = |name: &&str| row_of(name);
     let trial = |row: &'static Row| row_trial(format!("real::killed::lif_01_{}", row.name), row, run);
     KILLED.iter().map(|name| trial(row(name))).collect()
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::definitions::{Row, row_trial, rows, start};
+use super::definitions::{Row, row_of, row_trial, start};
 
 /// Files that use the name.
 const USERS: usize = 11;
@@ -54,7 +54,7 @@ const MANY: &[Many] = &[
 
 pub(super) fn trials() -> Vec<Trial> {
     let trial = |many: &'static Many| {
-        let row = rows().find(|row| row.name == many.row).expect("a row of that name");
+        let row = row_of(many.row);
         let name = format!("real::many::{}_{}", many.row.replace('-', "_"), many.shape);
         row_trial(name, row, move |row| run(many, row))
     };

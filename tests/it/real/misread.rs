@@ -5,11 +5,11 @@ use serde_json::json;
 
 use crate::support::Workspace;
 
-use super::definitions::{Row, row_trial, rows, start};
+use super::definitions::{Row, row_of, row_trial, start};
 
 pub(super) fn trials() -> Vec<Trial> {
     let trial = |what: &str, name: &str, test: fn(&Row)| {
-        let row = rows().find(|row| row.name == name).expect("a row of that name");
+        let row = row_of(name);
         row_trial(format!("real::misread::{what}"), row, test)
     };
     vec![

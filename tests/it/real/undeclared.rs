@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Langport, Workspace};
 
-use super::definitions::{Row, row_trial, rows, start};
+use super::definitions::{Row, row_of, row_trial, start};
 
 pub(super) fn trials() -> Vec<Trial> {
     let trial = |case: &str, name: &str, test: fn(&Row)| {
-        let row = rows().find(|row| row.name == name).expect("a row of that name");
+        let row = row_of(name);
         row_trial(format!("real::undeclared::{case}_{}", name.replace('-', "_")), row, test)
     };
     let mut trials = vec![
