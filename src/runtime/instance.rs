@@ -56,6 +56,9 @@ const CROWDED: &str = "another server needed its place";
 const OUTRUN: &str = "more had changed than it could be told";
 pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
 
+/// How long an end may take to be explained to who looks at it meanwhile.
+const BURIAL: Duration = Duration::from_secs(2);
+
 static INSTANCES: AtomicU64 = AtomicU64::new(1);
 
 /// How often a question is asked anew where its server leaves before it has answered anything. On a busy machine biome's
@@ -96,6 +99,13 @@ impl Instance {
             (entered.state, entered.past) = (State::Failed(shortfall), Some(past));
         }
         entered
+    }
+
+    /// Waits, where its process is gone, until it is known why.
+    pub async fn settled(&self) {
+        let mut state = self.state.clone();
+        let gone = |state: &State| matches!(state, State::Running(session) if session.wire.is_closed());
+        let _ = timeout(BURIAL, state.wait_for(|entered| !gone(&entered.state))).await;
     }
 
     /// What went wrong with it last, and when.

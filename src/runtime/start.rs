@@ -360,7 +360,7 @@ async fn handshake_failure(
         RequestError::Timeout { .. } => slow(starter),
         RequestError::Closed(reason) => {
             let exit = match process {
-                Some(process) => process.ended(Duration::from_millis(500)).await,
+                Some(process) => process.ended(super::stop::STATUS).await,
                 None => None,
             };
             let ended = exit.map(|exit| process::explain_exit(&launch.program, exit));

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use futures::future::join_all;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -91,6 +92,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     }
     let shown = shown.unwrap_or(Shown::Started);
     let instances = engine.pool.all();
+    join_all(instances.iter().map(|instance| instance.settled())).await;
     let mut lines = Vec::new();
     let mut rest = Vec::new();
     for entry in engine.registry.all() {

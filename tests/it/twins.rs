@@ -14,6 +14,7 @@ trials![
     b13_what_an_older_generation_publishes_is_not_shown,
     b7_servers_start_at_once_and_stand_in_one_order,
     d2_4_the_status_tells_of_each_state,
+    d2_4_an_end_that_is_seen_before_its_reason_is_told_with_it,
 ];
 
 fn at(file: &str) -> Value {
@@ -166,4 +167,16 @@ fn d2_4_the_status_tells_of_each_state() {
     holds(&failed, &both);
     holds(&failed, &["reason: it died: ", "signal 9", "next: ", "starts: 2", "restarts: 1", "last server: fake"]);
     holds(&failed, &[&format!("last pid: {second}")]);
+}
+
+/// The pipes of a server close before its exit status is there.
+fn d2_4_an_end_that_is_seen_before_its_reason_is_told_with_it() {
+    let ws = Workspace::new("//- a.py\nalpha\n");
+    let end = [Act::Default, Act::CloseOutput, Act::Sleep(250), Act::Exit(7)];
+    let script = Script { ignore_exit: true, ..Script::new().on("textDocument/hover", end) };
+    let mut lp = Langport::with(&ws, script);
+    lp.tolerate();
+    lp.hover(&at("a.py"));
+    let seen = eventually("its end", || Some(status(&lp, "fake")).filter(|told| !told.has("local/fake  running")));
+    seen.contains("local/fake  failed").contains("exit code 7");
 }
