@@ -2,19 +2,31 @@
 //! that JSON-RPC has for it, with the request's own id where that can be read. rmcp's own reader is silent then, and a
 //! client that gets no answer waits for ever.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use rmcp::{RoleServer, service::RxJsonRpcMessage};
 use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::Mutex,
+    time::sleep,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::protocol::skim::{Seen, Skim};
 
 const PARSE: i32 = -32700;
 const INVALID: i32 = -32600;
+/// A client that has ended its stream and takes nothing for so long takes nothing more.
+const UNTAKEN: Duration = Duration::from_secs(1);
 
 /// What came from the client.
 pub(super) enum Come {
@@ -76,7 +88,13 @@ impl<R: AsyncRead + Unpin> Input<R> {
 }
 
 /// Where lines to the client go. A line that was begun is ended before another one, whoever is dropped meanwhile.
-pub(super) struct Output<W>(Arc<Mutex<Out<W>>>);
+pub(super) struct Output<W> {
+    out: Arc<Mutex<Out<W>>>,
+    /// Bytes that the client has taken.
+    taken: Arc<AtomicU64>,
+    /// Cancelled when the client has ended its own stream.
+    closing: CancellationToken,
+}
 
 struct Out<W> {
     to: Option<W>,
@@ -86,13 +104,14 @@ struct Out<W> {
 
 impl<W> Clone for Output<W> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { out: Arc::clone(&self.out), taken: Arc::clone(&self.taken), closing: self.closing.clone() }
     }
 }
 
 impl<W: AsyncWrite + Unpin> Output<W> {
-    pub(super) fn new(to: W) -> Self {
-        Self(Arc::new(Mutex::new(Out { to: Some(to), waiting: Vec::new(), written: 0 })))
+    pub(super) fn new(to: W, closing: CancellationToken) -> Self {
+        let out = Out { to: Some(to), waiting: Vec::new(), written: 0 };
+        Self { out: Arc::new(Mutex::new(out)), taken: Arc::default(), closing }
     }
 
     /// Writes a line.
@@ -100,24 +119,45 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     /// # Errors
     /// The client does not listen any more, or the output was closed.
     pub(super) async fn line(&self, line: Vec<u8>) -> std::io::Result<()> {
-        let mut out = self.0.lock().await;
-        out.waiting.extend_from_slice(&line);
-        out.waiting.push(b'\n');
-        out.flush().await
+        let write = async {
+            let mut out = self.out.lock().await;
+            out.waiting.extend_from_slice(&line);
+            out.waiting.push(b'\n');
+            out.flush(&self.taken).await
+        };
+        tokio::select! {
+            written = write => written,
+            () = self.deserted() => Err(std::io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// Ends when the client has closed its end and takes nothing of what is left for it: some wait then for our end.
+    async fn deserted(&self) {
+        self.closing.cancelled().await;
+        loop {
+            let before = self.taken.load(Ordering::Relaxed);
+            sleep(UNTAKEN).await;
+            if self.taken.load(Ordering::Relaxed) == before {
+                return;
+            }
+        }
     }
 
     pub(super) async fn close(&self) {
-        self.0.lock().await.to = None;
+        self.out.lock().await.to = None;
     }
 }
 
 impl<W: AsyncWrite + Unpin> Out<W> {
-    async fn flush(&mut self) -> std::io::Result<()> {
+    async fn flush(&mut self, taken: &AtomicU64) -> std::io::Result<()> {
         let to = self.to.as_mut().ok_or(std::io::ErrorKind::NotConnected)?;
         while self.written < self.waiting.len() {
             match to.write(&self.waiting[self.written..]).await? {
                 0 => return Err(std::io::ErrorKind::WriteZero.into()),
-                written => self.written += written,
+                written => {
+                    self.written += written;
+                    taken.fetch_add(written as u64, Ordering::Relaxed);
+                }
             }
         }
         self.waiting.clear();

@@ -46,7 +46,7 @@ where
     pub(super) fn new(read: R, write: W, closing: CancellationToken) -> Self {
         Self {
             input: Input::new(read, MESSAGE),
-            output: Output::new(write),
+            output: Output::new(write, closing.clone()),
             owed: None,
             closing,
             begun: false,

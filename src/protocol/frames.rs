@@ -125,10 +125,7 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
                     length = Some(self.length(digits)?);
                 }
                 Line::BadLength(value) => {
-                    return Err(FrameError::Bad(format!(
-                        "a Content-Length that is no number: `{}`",
-                        String::from_utf8_lossy(&value[..value.len().min(40)])
-                    )));
+                    return Err(FrameError::Bad(no_number(value)));
                 }
             }
             if header > self.limits.header {
@@ -267,4 +264,11 @@ fn classify(line: &[u8], in_header: bool) -> Line<'_> {
     let name = &line[..name_end];
     let is_name = name_end > 0 && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
     if is_name && (in_header || name.eq_ignore_ascii_case(b"content-type")) { Line::Header } else { Line::Junk }
+}
+
+/// A length that is none. The reason is langport's sentence: only what can pass for a number stands in it.
+fn no_number(value: &[u8]) -> String {
+    let like = value.len() <= 24 && value.iter().all(|byte| byte.is_ascii_digit() || b"+-.,_xXeE ".contains(byte));
+    let shown = if like { format!(": `{}`", String::from_utf8_lossy(value)) } else { String::new() };
+    format!("a Content-Length that is no number{shown}")
 }

@@ -244,6 +244,8 @@ pub fn resolve(entry: &Entry, root: &Path, around: &Surroundings) -> Result<Laun
     settings::overlay(&mut tree, vars.settings("untrusted.settings", &untrusted.settings)?);
     let mut initialization = vars.map("initialization", &def.initialization)?;
     settings::overlay(&mut initialization, vars.map("untrusted.initialization", &untrusted.initialization)?);
+    secrets::learn_settings(&tree);
+    secrets::learn_settings(&initialization);
     Ok(Launch {
         program,
         args,

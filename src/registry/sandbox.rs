@@ -117,6 +117,9 @@ fn arguments(launch: &Launch, around: &Surroundings, writable: bool) -> Vec<Stri
         "ALL",
         "--proc",
         "/proc",
+        // Root may set the kernel there, whatever its capabilities.
+        "--remount-ro",
+        "/proc",
         "--dev",
         "/dev",
         "--tmpfs",

@@ -28,6 +28,7 @@ pub enum Shortfall {
         /// What was run, as people may see it.
         command: String,
         reason: String,
+        /// Its own words: why it refuses, and the last lines of its stderr.
         stderr: Vec<String>,
         /// What a person may have to do first: the program can be there without what it starts.
         hint: Option<String>,

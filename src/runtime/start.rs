@@ -132,19 +132,23 @@ pub(super) async fn start(
     };
     let result = match answer {
         Ok(response) => Effective::from_initialize(response.result())
-            .map_err(|error| format!("its answer to initialize cannot be used: {error}")),
+            .map_err(|error| (format!("its answer to initialize cannot be used: {error}"), None)),
         Err(error) => Err(handshake_failure(starter, &launch, error, process.as_ref()).await),
     };
     let result = match result {
         Ok(result) => result,
-        Err(reason) => {
+        Err((reason, said)) => {
             wire.close();
             let left = process.as_ref().and_then(Running::exit).is_some_and(|exit| exit.code == Some(0));
             if let Some(process) = &process {
                 process.kill();
                 stderr.settled(LAST_WORDS).await;
             }
-            return Err(failed(reason, left));
+            let mut failure = failed(reason, left);
+            if let Shortfall::NotStarted { stderr, .. } = &mut failure {
+                stderr.splice(0..0, said);
+            }
+            return Err(failure);
         }
     };
     let encoding = {
@@ -350,14 +354,18 @@ fn initialize(launch: &Launch, root: &Path, folder: &(String, String)) -> Value 
     params
 }
 
+/// Why there was no answer to `initialize`, and the server's own words about it.
 async fn handshake_failure(
     starter: &Starter,
     launch: &Launch,
     error: RequestError,
     process: Option<&Running>,
-) -> String {
-    match error {
+) -> (String, Option<String>) {
+    let reason = match error {
         RequestError::Timeout { .. } => slow(starter),
+        RequestError::Server { code, message, .. } => {
+            return (format!("it refused initialize with error {code}"), Some(message));
+        }
         RequestError::Closed(reason) => {
             let exit = match process {
                 Some(process) => process.ended(super::stop::STATUS).await,
@@ -371,6 +379,7 @@ async fn handshake_failure(
                 (Some(ended), _) => ended,
             }
         }
-        other => format!("it refused initialize: {other}"),
-    }
+        other => other.to_string(),
+    };
+    (reason, None)
 }

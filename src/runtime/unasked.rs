@@ -25,7 +25,7 @@ impl Session {
     pub(super) fn unasked<'a>(&self, events: &'a [Change]) -> Result<Vec<(&'a Path, &'static str)>, SyncError> {
         let Some(limit) = self.entry.def.watch.open_changed else { return Ok(Vec::new()) };
         let mut kinds: BTreeMap<&Path, (Kind, Kind)> = BTreeMap::new();
-        for change in events.iter().filter(|change| self.is_part(&change.path)) {
+        for change in events.iter().filter(|change| !change.folder && self.is_part(&change.path)) {
             kinds.entry(&change.path).and_modify(|(_, last)| *last = change.kind).or_insert((change.kind, change.kind));
         }
         let mut changed = Vec::new();

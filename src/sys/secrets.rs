@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use regex::{Captures, Regex};
+use serde_json::{Map, Value};
 
 use crate::sys::env::Env;
 
@@ -78,11 +79,48 @@ pub fn learn(name: &str, value: &str) {
         let (user, _) = rest.split(['/', '?', '#']).next()?.rsplit_once('@')?;
         Some(user.split_once(':').map_or(user, |(_, password)| password))
     });
-    for secret in is_secret(name).then_some(value).into_iter().chain(password) {
+    // A key has several lines, and what was read from a file ends in one; servers say them line by line.
+    let lines = value.lines().map(str::trim).filter(|line| !line.starts_with("-----"));
+    let whole = is_secret(name).then(|| std::iter::once(value.trim()).chain(lines));
+    for secret in whole.into_iter().flatten().chain(password) {
         if is_strong(secret) {
             remember(secret);
         }
     }
+}
+
+/// Remembers the secrets of settings, by the names of their keys: `apiToken`, `password`.
+pub fn learn_settings(settings: &Map<String, Value>) {
+    for (name, value) in settings {
+        match value {
+            Value::String(text) => learn(&words_apart(name), text),
+            Value::Array(items) => {
+                for item in items {
+                    match item {
+                        Value::String(text) => learn(&words_apart(name), text),
+                        Value::Object(below) => learn_settings(below),
+                        _ => {}
+                    }
+                }
+            }
+            Value::Object(below) => learn_settings(below),
+            _ => {}
+        }
+    }
+}
+
+/// `secretKey` as `secret_Key`.
+fn words_apart(name: &str) -> String {
+    let mut apart = String::with_capacity(name.len() + 4);
+    let mut small = false;
+    for c in name.chars() {
+        if c.is_uppercase() && small {
+            apart.push('_');
+        }
+        small = c.is_lowercase();
+        apart.push(c);
+    }
+    apart
 }
 
 /// Whether a value is so much its own that no other text has it by chance.
@@ -94,7 +132,7 @@ fn is_strong(value: &str) -> bool {
 
 fn remember(secret: &str) {
     // Logs and structured results are JSON.
-    let json = serde_json::Value::from(secret).to_string();
+    let json = Value::from(secret).to_string();
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     for form in [secret, json.trim_matches('"')] {
         if known.len() < MOST && !known.iter().any(|other| other == form) {
@@ -180,6 +218,28 @@ mod tests {
             &expect!["unexpected token: identifier, token = value, basic types"],
         );
         check("https://host/a@b and me@host", &expect!["https://host/a@b and me@host"]);
+    }
+
+    #[test]
+    fn secrets_of_several_lines_and_of_settings() {
+        learn("TEST_NL_TOKEN", "tok-with-newline-4711abc\n");
+        learn(
+            "TEST_PRIVATE_KEY",
+            "-----BEGIN PRIVATE KEY-----\r\nMIIEvQIBADANBg01\r\nkqhkiG9w0BAQEF02\r\n-----END PRIVATE KEY-----\r\n",
+        );
+        let settings = serde_json::json!({
+            "apiToken": "setting-token-123", "editor.maxTokens": "not-a-secret-123",
+            "nested": {"secretKey": "nested-key-9876", "semanticTokens": {"style": "not-a-secret-456"}},
+            "tokens": ["in-a-list-4711-x"], "servers": [{"password": "of-a-server-0815"}],
+        });
+        learn_settings(settings.as_object().unwrap());
+        let text = "tok-with-newline-4711abc MIIEvQIBADANBg01 kqhkiG9w0BAQEF02 -----BEGIN PRIVATE KEY----- \
+                    setting-token-123 not-a-secret-123 nested-key-9876 not-a-secret-456 in-a-list-4711-x of-a-server-0815";
+        assert_eq!(
+            hide_known(text),
+            "[hidden] [hidden] [hidden] -----BEGIN PRIVATE KEY----- [hidden] not-a-secret-123 [hidden] \
+             not-a-secret-456 [hidden] [hidden]"
+        );
     }
 
     #[test]

@@ -257,12 +257,13 @@ async fn plan_of(ask: &Ask<'_>, file: &File, kept: &Kept, token: Option<&str>) -
     let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
     let nothing = || failure(Code::NotFound, "the action changes nothing", "choose another one");
     let title = format!("an action on {}", file.shown);
-    let edit = proposal.edit.clone().ok_or_else(nothing)?;
-    match ask.plan(title, Change::of(proposal, edit, reply.encoding)).await? {
+    let mut edit = proposal.edit.clone().ok_or_else(nothing)?;
+    let mut notes = [&proposal.notes[..], &reply.remarks[..]].concat();
+    notes.extend(ask.in_one_checkout(&file.path, &mut edit));
+    let (change, along) = ask.with_moves(&heard, &file.path, Change::of(proposal, edit, reply.encoding)).await?;
+    notes.extend(along);
+    match ask.plan(title, change).await? {
         Planned::Nothing => Err(nothing()),
-        Planned::Plan(plan) => {
-            let notes = [&proposal.notes[..], &reply.remarks[..]].concat();
-            ask.keep(&[heard], *plan, notes, token)
-        }
+        Planned::Plan(plan) => ask.keep(&[heard], *plan, notes, token),
     }
 }

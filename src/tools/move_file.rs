@@ -60,6 +60,11 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         let what = format!("{}: what refers to a moved file is not mended", names.join(", "));
         return Err(failure(Code::Unsupported, what, next));
     };
+    notes.extend(ask.in_one_checkout(&source, &mut change.edit));
+    // Who hears of moves and has no edit for one may know of nothing that refers to it, or not know the files that do.
+    if change.edit.steps.iter().all(|step| is_the_move(step, &source)) {
+        notes.push("no server has an edit for it: what may refer to it is left as it is".to_owned());
+    }
     if !change.edit.steps.iter().any(|step| is_the_move(step, &source)) {
         change.edit.steps.push(EditStep::Rename {
             from: FileRef::Path(source),
@@ -68,9 +73,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             ignore_if_exists: false,
         });
     }
-    if !asked.left_out.is_empty() {
-        notes.push(format!("not asked, since one move asks {SERVERS} servers: {}", asked.left_out.join(", ")));
-    }
+    notes.extend(asked.not_asked());
     match ask.plan(format!("move {} to {}", shown.0, shown.1), change).await? {
         Planned::Plan(plan) => ask.keep(&heard, *plan, notes, token.as_deref()),
         Planned::Nothing => Err(failure(Code::NotFound, "the move changes nothing", "give another place")),
@@ -103,13 +106,19 @@ fn target(ask: &Ask<'_>, source: &Path, given: &str) -> Result<PathBuf, Failure>
 
 /// Whom a move concerns.
 #[derive(Default)]
-struct Whom {
-    servers: Vec<Asked>,
+pub(super) struct Whom {
+    pub(super) servers: Vec<Asked>,
     /// The names of those that are too many.
     left_out: Vec<DisplayName>,
 }
 
 impl Whom {
+    /// A remark on those that are left out.
+    pub(super) fn not_asked(&self) -> Option<String> {
+        let names = self.left_out.join(", ");
+        (!names.is_empty()).then(|| format!("not asked, since one move asks {SERVERS} servers: {names}"))
+    }
+
     fn add(&mut self, ask: &Ask<'_>, asked: Asked) {
         let known = |own: &&mut Asked| own.entry.name == asked.entry.name && own.root == asked.root;
         if let Some(own) = self.servers.iter_mut().find(known) {
@@ -129,7 +138,7 @@ impl Whom {
 
 /// The servers of what is moved; then those of the rest of the project that run, or whose files refer to others of these
 /// languages.
-async fn whom(ask: &Ask<'_>, source: &Path, given: &str, folder: bool) -> Result<Whom, Failure> {
+pub(super) async fn whom(ask: &Ask<'_>, source: &Path, given: &str, folder: bool) -> Result<Whom, Failure> {
     let engine = ask.engine;
     let mut whom = Whom::default();
     let mut languages: HashSet<String> = HashSet::new();
@@ -201,7 +210,7 @@ fn is_the_move(step: &EditStep, from: &Path) -> bool {
 
 /// Edits of the moved file that name it by its new path, as typescript-language-server's do, are made before it is
 /// moved. The move itself, which some servers name as well, is added by whoever asked for it.
-fn of_the_old_place(edit: &mut WorkspaceEdit, from: &Path, to: &Path) {
+pub(super) fn of_the_old_place(edit: &mut WorkspaceEdit, from: &Path, to: &Path) {
     if edit.steps.last().is_some_and(|step| is_the_move(step, from)) {
         edit.steps.pop();
     }

@@ -54,6 +54,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let files = locations.files.len();
     let mut notes = spot.notes.clone();
     notes.extend(reply.remarks.iter().cloned());
+    notes.extend(ask.of_other_checkouts(&spot.file.path, &locations.files));
     let mut summary = match items.len() {
         0 => "no references found".to_owned(),
         n => format!("{} in {}", count(n, "reference", "references"), count(files, "file", "files")),

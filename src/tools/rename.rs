@@ -66,7 +66,8 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         let what = format!("{name} has nothing to rename at {place}: no file would change");
         Failure { details: spot.names_there().into_iter().collect(), ..failure(Code::NotFound, what, next) }
     };
-    let edit = proposal.edit.clone().ok_or_else(|| if same { same_name() } else { nothing() })?;
+    let mut edit = proposal.edit.clone().ok_or_else(|| if same { same_name() } else { nothing() })?;
+    let elsewhere = ask.in_one_checkout(&spot.file.path, &mut edit);
     let others = other_names(ask, &spot, proposal, reply.encoding, &new_name);
     if !others.is_empty() && !allow_partial {
         let what =
@@ -78,12 +79,16 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     }
     // A rename that writes everywhere what stands there already.
     let same = same || edit.steps.iter().any(|step| matches!(step, EditStep::Texts { edits, .. } if !edits.is_empty()));
-    match ask.plan(format!("rename to {new_name}"), Change::of(proposal, edit, reply.encoding)).await? {
+    let change = Change::of(proposal, edit, reply.encoding);
+    let (change, along) = ask.with_moves(&heard, &spot.file.path, change).await?;
+    match ask.plan(format!("rename to {new_name}"), change).await? {
         Planned::Nothing => Err(if same { same_name() } else { nothing() }),
         Planned::Plan(plan) => {
             let mut notes = spot.notes.clone();
             notes.extend(reply.remarks.iter().cloned());
             notes.extend(others);
+            notes.extend(elsewhere);
+            notes.extend(along);
             notes.extend(spot.file.lines.identifier_at(spot.at).and_then(|old| unlike(old.text, &new_name)));
             // Svelte's server, asked about a use, writes `import { old as new }`.
             let more = more_than_the_name(proposal.edit.as_ref(), &new_name);

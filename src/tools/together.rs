@@ -41,6 +41,8 @@ pub(super) struct Asked {
 pub(super) enum Part {
     /// Without its answer there is no change.
     Needed,
+    /// The change is its own: without its answer there is none, and that it knows of no such event is no news.
+    Author,
     /// It should have a part: that it has none is told, and why.
     Expected,
     /// It may have one: that it cannot is no news.
@@ -84,7 +86,7 @@ impl Ask<'_> {
                 Ok(reply) if !reply.verdict.answered() && reply.verdict != Verdict::Partial => {
                     return Err(self.half_known(heard, reply, "ask again in a moment"));
                 }
-                Err(Shortfall::Unsupported(wanted)) if one.part != Part::Possible => {
+                Err(Shortfall::Unsupported(wanted)) if matches!(one.part, Part::Needed | Part::Expected) => {
                     notes.push(format!(
                         "{} has no {wanted}: what its files hold is left as it is",
                         self.engine.display(&heard.entry)
@@ -92,7 +94,9 @@ impl Ask<'_> {
                 }
                 Ok(reply) => notes.extend(reply.remarks.iter().cloned()),
                 Err(Shortfall::Unsupported(_)) => {}
-                Err(shortfall) if one.part == Part::Needed => return Err(self.no_change(heard, shortfall)),
+                Err(shortfall) if matches!(one.part, Part::Needed | Part::Author) => {
+                    return Err(self.no_change(heard, shortfall));
+                }
                 Err(shortfall) => {
                     let name = self.engine.display(&heard.entry);
                     notes.push(format!("what its files hold is left as it is: {}", note(&name, shortfall)));
@@ -145,24 +149,30 @@ impl Ask<'_> {
         let parts = answers.iter().zip(&texts).filter_map(|((_, proposal, encoding), text)| {
             Some(edits::Part { edit: proposal.edit.as_ref()?, encoding: *encoding, text })
         });
-        let name = |part: usize| self.engine.display(&answers[part].0.entry);
-        let edit = unite(&parts.collect::<Vec<_>>()).map_err(|clash| match clash {
+        let name = |part: usize| self.engine.display(&answers[part].0.entry).to_string();
+        let edit = unite(&parts.collect::<Vec<_>>()).map_err(|clash| self.clash(clash, &name))?;
+        let told = answers.into_iter().flat_map(|(_, proposal, _)| proposal.told).collect();
+        Ok(Change { edit, encoding: Encoding::Utf8, told })
+    }
+
+    /// Why edits cannot be brought together; `name` says whose each part is.
+    pub(super) fn clash(&self, clash: Clash, name: &dyn Fn(usize) -> String) -> Failure {
+        let shown = |path: &Path| self.engine.ground.roots.display(path);
+        match clash {
             Clash::Steps(part) => {
                 let what = format!("{} wants to do more than to replace texts, and others have edits, too", name(part));
                 failure(Code::Refused, what, "make the change by other means")
             }
             Clash::Place { path, line, parts: [one, other] } => {
-                let place = format!("{}:{}", self.engine.ground.roots.display(&path), line + 1);
+                let place = format!("{}:{}", shown(&path), line + 1);
                 let what = format!("{} and {} want different things at {place}", name(one), name(other));
                 failure(Code::Conflict, what, "make the change by other means")
             }
             Clash::Text(path) => {
-                let what = format!("{} changed while it was asked about", self.engine.ground.roots.display(&path));
+                let what = format!("{} changed while it was asked about", shown(&path));
                 failure(Code::Conflict, what, "ask again")
             }
-        })?;
-        let told = answers.into_iter().flat_map(|(_, proposal, _)| proposal.told).collect();
-        Ok(Change { edit, encoding: Encoding::Utf8, told })
+        }
     }
 }
 

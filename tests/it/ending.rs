@@ -28,6 +28,7 @@ trials![
     lif_05_a_killed_watchdog_leaves_nothing,
     lif_05_the_end_of_stdin_while_a_server_starts_is_quick,
     lif_05_a_killed_parent_ends_it,
+    lif_05_the_end_of_stdin_ends_it_with_answers_unread,
 ];
 
 /// What langport is doing when its end comes.
@@ -380,4 +381,15 @@ fn lif_05_a_killed_parent_ends_it() {
         left.iter().for_each(|(pid, _)| procs::signal(*pid, libc::SIGKILL));
         assert!(clean.is_some(), "left behind by a killed client while {doing:?}: {left:?}");
     }
+}
+
+/// More answers than the pipe holds, and a client that waits for the end instead of reading them.
+fn lif_05_the_end_of_stdin_ends_it_with_answers_unread() {
+    let ws = Workspace::new("//- a.py\nalpha\n");
+    let mut bare = Bare::new(&ws, Doing::Nothing, Script::new());
+    (0..60).for_each(|n| bare.ask(100 + n, "tools/list", json!({})));
+    drop(bare.input.take());
+    let unread = bare.output.take();
+    bare.goes("end of stdin with answers unread", &[0]);
+    drop(unread);
 }

@@ -54,6 +54,7 @@ fn the_command_line() {
         --die-with-parent
         --cap-drop ALL
         --proc /proc
+        --remount-ro /proc
         --dev /dev
         --tmpfs /tmp
         --ro-bind-try /usr /usr

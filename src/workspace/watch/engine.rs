@@ -15,6 +15,7 @@ use rustix::fs::inotify::ReadFlags;
 
 use super::facts::REPORTED;
 use super::linked::Linked;
+use super::links;
 use super::log::Log;
 use super::names::Names;
 use super::queue::{self, Queue, Raw};
@@ -200,6 +201,14 @@ impl Engine {
         let is_there = || folder.join(name).symlink_metadata().is_ok_and(|there| !there.is_dir());
         let kind = if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && !is_there() {
             names.remove(name);
+            Kind::Deleted
+        } else if names.contains(name) && !flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
+            Kind::Changed
+        } else if links::leads_nowhere(&folder.join(name)) {
+            // Who knew a file of this name has lost it.
+            if !names.remove(name) {
+                return;
+            }
             Kind::Deleted
         } else if names.insert(name) {
             Kind::Created

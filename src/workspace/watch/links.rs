@@ -45,6 +45,15 @@ pub(super) fn target(link: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     (inside && !never()).then_some(led_to)
 }
 
+/// Whether a name that is there stands for nothing that could be read: a link that leads nowhere, a pipe, a socket.
+pub(super) fn leads_nowhere(path: &Path) -> bool {
+    match path.metadata() {
+        Ok(there) => !there.is_file() && !there.is_dir(),
+        // What is gone altogether has an event of its own.
+        Err(_) => path.symlink_metadata().is_ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -135,25 +135,30 @@ impl Log {
 
     /// What became of each path after position `seq`.
     pub(super) fn since(&mut self, seq: u64) -> Changes {
-        let mut merged: HashMap<&Path, (Kind, Change)> = HashMap::new();
+        let mut merged: HashMap<&Path, (&Record, Change)> = HashMap::new();
         for (&at, record) in self.records.range(seq.saturating_add(1)..) {
             let change = Change { seq: at, path: Arc::clone(&record.path), kind: record.kind, folder: record.folder };
             merged
                 .entry(&*record.path)
                 .and_modify(|(_, last)| *last = change.clone())
-                .or_insert_with(|| (record.kind, change));
+                .or_insert_with(|| (record, change));
         }
-        let net = |(first, mut last): (Kind, Change)| {
-            last.kind = match (first, last.kind) {
-                (Kind::Created, Kind::Deleted) => return None,
-                (_, Kind::Deleted) => Kind::Deleted,
-                (Kind::Created, _) => Kind::Created,
-                _ => Kind::Changed,
-            };
-            Some(last)
+        let net = |(first, last): (&Record, Change)| {
+            let before = (first.kind != Kind::Created).then_some(first.folder);
+            let now = (last.kind != Kind::Deleted).then_some(last.folder);
+            let told = |kind, folder| Change { kind, folder, ..last.clone() };
+            match (before, now) {
+                (None, None) => [None, None],
+                (None, Some(folder)) => [Some(told(Kind::Created, folder)), None],
+                (Some(folder), None) => [Some(told(Kind::Deleted, folder)), None],
+                (Some(was), Some(folder)) if was == folder => [Some(told(Kind::Changed, folder)), None],
+                // A file in the place of a folder, or the other way round: who forgets the one must hear of the other.
+                (Some(was), Some(folder)) => [Some(told(Kind::Deleted, was)), Some(told(Kind::Created, folder))],
+            }
         };
-        let mut events: Vec<Change> = merged.into_values().filter_map(net).collect();
-        events.sort_unstable_by_key(|change| change.seq);
+        let mut events: Vec<Change> = merged.into_values().flat_map(net).flatten().collect();
+        // Stable: an end stays before the beginning of what took its place.
+        events.sort_by_key(|change| change.seq);
         Changes { events, overflow: seq < self.floor, seq: self.hand_out() }
     }
 
@@ -175,10 +180,11 @@ mod tests {
 
     use super::*;
 
-    /// `+a ~a -a` create, change and delete; `|` is a reader that looks.
+    /// `+a ~a -a` create, change and delete; `+a/` a folder; `|` is a reader that looks.
     fn play(script: &str, log: &mut Log) {
         for word in script.split_whitespace() {
-            let (sign, name) = word.split_at(1);
+            let (sign, named) = word.split_at(1);
+            let name = named.trim_end_matches('/');
             let kind = match sign {
                 "+" => Kind::Created,
                 "~" => Kind::Changed,
@@ -188,7 +194,7 @@ mod tests {
                     continue;
                 }
             };
-            log.record(Path::new(name), kind, false);
+            log.record(Path::new(name), kind, named != name);
         }
     }
 
@@ -198,7 +204,9 @@ mod tests {
             Kind::Changed => '~',
             Kind::Deleted => '-',
         };
-        let events = changes.events.iter().map(|change| format!("{}{}", sign(change.kind), change.path.display()));
+        let end = |folder| if folder { "/" } else { "" };
+        let event = |change: &Change| format!("{}{}{}", sign(change.kind), change.path.display(), end(change.folder));
+        let events = changes.events.iter().map(event);
         let overflow = changes.overflow.then(|| "!".to_owned());
         events.chain(overflow).collect::<Vec<_>>().join(" ")
     }
@@ -233,6 +241,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_the_place_of_a_folder_and_the_other_way_round() {
+        check("~a | -a +a/", 1, &expect!["-a +a/"]);
+        check("~a -a +a/", 0, &expect!["-a +a/"]);
+        check("-a +a/ | -a/ +a", 2, &expect!["-a/ +a"]);
+        check("-a +a/ -a/ +a", 0, &expect!["~a"]);
+        check("-a +a/ -a/", 0, &expect!["-a"]);
+    }
+
+    #[test]
     fn bounded_and_says_so() {
         check("+a +b +c +d +e", 0, &expect!["+b +c +d +e !"]);
         check("+a +b +c +d +e", 1, &expect!["+b +c +d +e"]);
@@ -240,23 +257,24 @@ mod tests {
     }
 
     proptest! {
-        /// A reader that looks at any moments always knows what exists, as if it had seen every single event.
+        /// A reader that looks at any moments always knows what exists, and whether it is a file or a folder, as if it
+        /// had seen every single event.
         #[test]
-        fn a_reader_that_follows_knows_what_exists(steps in proptest::collection::vec((0..4_usize, 0..4_u8), 0..60)) {
+        fn a_reader_that_follows_knows_what_exists(steps in proptest::collection::vec((0..4_usize, 0..5_u8), 0..60)) {
             let names = ["a", "b", "c", "d"];
             let mut log = Log::new(1000);
-            let mut exists = [false; 4];
-            let mut believed = [false; 4];
+            let mut exists = [None; 4];
+            let mut believed = [None; 4];
             let mut position = 0;
-            let mut look = |log: &mut Log, exists: &[bool; 4]| {
+            let mut look = |log: &mut Log, exists: &[Option<bool>; 4]| {
                 let changes = log.since(position);
                 position = changes.seq;
                 for change in changes.events {
                     let index = names.iter().position(|name| Path::new(name) == &*change.path).unwrap();
                     match change.kind {
-                        Kind::Created => assert!(!std::mem::replace(&mut believed[index], true)),
-                        Kind::Changed => assert!(believed[index]),
-                        Kind::Deleted => assert!(std::mem::replace(&mut believed[index], false)),
+                        Kind::Created => assert_eq!(believed[index].replace(change.folder), None),
+                        Kind::Changed => assert_eq!(believed[index], Some(change.folder)),
+                        Kind::Deleted => assert_eq!(believed[index].take(), Some(change.folder)),
                     }
                 }
                 assert_eq!(believed, *exists);
@@ -265,15 +283,16 @@ mod tests {
                 let path = Path::new(names[index]);
                 match (step, exists[index]) {
                     (0, _) => look(&mut log, &exists),
-                    (_, false) => {
-                        log.record(path, Kind::Created, false);
-                        exists[index] = true;
+                    (_, None) => {
+                        let folder = step == 4;
+                        log.record(path, Kind::Created, folder);
+                        exists[index] = Some(folder);
                     }
-                    (1, true) => {
-                        log.record(path, Kind::Deleted, false);
-                        exists[index] = false;
+                    (1, Some(folder)) => {
+                        log.record(path, Kind::Deleted, folder);
+                        exists[index] = None;
                     }
-                    (_, true) => log.record(path, Kind::Changed, false),
+                    (_, Some(folder)) => log.record(path, Kind::Changed, folder),
                 }
             }
             look(&mut log, &exists);

@@ -36,14 +36,15 @@ impl Names {
         true
     }
 
-    pub(super) fn remove(&mut self, name: &OsStr) {
-        if let Ok(index) = self.hashes.binary_search(&hash(name)) {
-            self.hashes.remove(index);
-            self.removed += 1;
-            if self.removed > self.hashes.len() + 16 {
-                self.tidy();
-            }
+    /// True if it was there.
+    pub(super) fn remove(&mut self, name: &OsStr) -> bool {
+        let Ok(index) = self.hashes.binary_search(&hash(name)) else { return false };
+        self.hashes.remove(index);
+        self.removed += 1;
+        if self.removed > self.hashes.len() + 16 {
+            self.tidy();
         }
+        true
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &OsStr> {

@@ -131,7 +131,9 @@ impl Sweep {
                 if kind.is_symlink() {
                     below.extend(self.link(&path, begin_below));
                 }
-                found.push((name, metadata));
+                if kind.is_file() || !links::leads_nowhere(&path) {
+                    found.push((name, metadata));
+                }
             }
         }
         found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
@@ -175,6 +177,9 @@ impl Sweep {
             };
             if let Some(kind) = kind {
                 sources |= Rules::is_source(&name);
+                if kind == Kind::Created && self.folders.contains_key(&*path) {
+                    self.folder_ended(&path);
+                }
                 self.record(&path, kind, metadata.is_dir());
             }
             now.push((name.into_boxed_os_str(), stamp));
@@ -251,19 +256,32 @@ impl Sweep {
         let missed = self.folders.iter().filter(|(_, listing)| listing.round != self.round);
         let missed: Vec<Arc<Path>> = missed.map(|(path, _)| Arc::clone(path)).collect();
         for folder in missed {
-            let Some(listing) = self.forget(&folder) else { continue };
-            self.rules.source(&folder, false);
             let gone = !folder.is_dir();
-            for (name, _) in listing.files {
-                if gone {
-                    self.ended(&folder.join(&*name));
-                } else {
-                    self.recent.remove(&folder.join(&*name));
-                }
+            self.let_go(&folder, gone);
+        }
+    }
+
+    /// A file stands where a folder was: its end is told before the file's beginning.
+    fn folder_ended(&mut self, folder: &Path) {
+        let below = self.folders.range::<Path, _>((Bound::Included(folder), Bound::Unbounded));
+        let below = below.map(|(path, _)| path).take_while(|path| path.starts_with(folder));
+        for below in below.cloned().collect::<Vec<_>>().into_iter().rev() {
+            self.let_go(&below, true);
+        }
+    }
+
+    fn let_go(&mut self, folder: &Arc<Path>, gone: bool) {
+        let Some(listing) = self.forget(folder) else { return };
+        self.rules.source(folder, false);
+        for (name, _) in listing.files {
+            if gone {
+                self.ended(&folder.join(&*name));
+            } else {
+                self.recent.remove(&folder.join(&*name));
             }
-            if gone && !listing.records {
-                self.record(&folder, Kind::Deleted, true);
-            }
+        }
+        if gone && !listing.records {
+            self.record(folder, Kind::Deleted, true);
         }
     }
 

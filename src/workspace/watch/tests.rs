@@ -1,6 +1,7 @@
 //! Real folders, real events; nothing here waits for a time to pass.
 
 mod aside;
+mod kinds;
 mod setting_up;
 mod unseen;
 

@@ -20,6 +20,7 @@ trials![
     no_edit_of_a_server_speaks_for_langport,
     no_name_of_a_file_speaks_for_langport,
     no_last_words_speak_for_langport,
+    no_refusal_to_start_speaks_for_langport,
 ];
 
 /// What a hostile text begins with: nothing of langport's has this word.
@@ -406,4 +407,21 @@ fn no_last_words_speak_for_langport() {
         judge("status", &lp.tool("status", &json!({"server": "fake"})).text);
     }
     judge_logs(&ws, lp);
+}
+
+fn no_refusal_to_start_speaks_for_langport() {
+    let length = || Act::Raw(format!("Content-Length: {WORD} {}\r\n\r\n", LIES[0]));
+    for (act, told) in [(Act::Fail(-32002, poison()), true), (length(), false)] {
+        let (ws, lp) = start(Script::new().on("initialize", [act]));
+        for _ in 0..2 {
+            let answer = lp.tool("hover", &json!({"file_path": "a.py", "line": 3, "column": 1}));
+            judge("hover", &answer.text);
+            assert_eq!(answer.has(WORD), told, "its own words are below: {answer}");
+            for call in [json!({"server": "fake"}), json!({})] {
+                judge("status", &lp.tool("status", &call).text);
+            }
+            judge("diagnostics", &lp.tool("diagnostics", &json!({"scope": "workspace"})).text);
+        }
+        judge_logs(&ws, lp);
+    }
 }

@@ -17,6 +17,8 @@ const TOKEN: &str = "zq9-planted-token-4711";
 const KEY: &str = "planted\"key\\with-9-odd-characters";
 const PASSWORD: &str = "pl4ntedpassw0rd";
 const OF_DEFINITION: &str = "planted-of-a-definition-77";
+const OF_SETTINGS: &str = "planted-of-settings-88";
+const LINES: [&str; 2] = ["planted-first-line-55", "planted-second-line-66"];
 const BEARER: &str = "planted.bearer.abcdef123";
 
 /// Every text file below a folder.
@@ -35,7 +37,10 @@ fn texts(folder: &Path) -> String {
 
 fn b17_no_planted_secret_is_shown_or_written() {
     let ws = Workspace::new("//- a.py\nalpha BAD\n");
-    let everything = format!("{TOKEN} {KEY} {PASSWORD} {OF_DEFINITION} Bearer {BEARER} https://me:{PASSWORD}@host/x");
+    let everything = format!(
+        "{TOKEN} {KEY} {PASSWORD} {OF_DEFINITION} {OF_SETTINGS} Bearer {BEARER} https://me:{PASSWORD}@host/x\n{}",
+        LINES.join("\n")
+    );
     let log = json!({"type": 1, "message": everything});
     let script = Script::new()
         .on("initialized", [Act::Stderr(everything.clone(), 3), Act::Tell("window/logMessage".into(), log)])
@@ -48,11 +53,13 @@ fn b17_no_planted_secret_is_shown_or_written() {
     let definition = Definition::new("fake", script)
         .env("SERVICE_TOKEN", OF_DEFINITION)
         .env("FROM_OUTSIDE", "${GITHUB_TOKEN}")
-        .key(&format!("args = [\"--token=${{GITHUB_TOKEN}}\", \"--api-key={OF_DEFINITION}\"]"));
+        .key(&format!("args = [\"--token=${{GITHUB_TOKEN}}\", \"--api-key={OF_DEFINITION}\"]"))
+        .table(&format!("[initialization]\naccessToken = \"{OF_SETTINGS}\""));
     let mut lp = Langport::builder(&ws)
         .server(definition)
         .env("GITHUB_TOKEN", TOKEN)
         .env("ODD_API_KEY", KEY)
+        .env("DEPLOY_PRIVATE_KEY", &format!("{}\n", LINES.join("\n")))
         .env("DATABASE_URL", &format!("postgres://app:{PASSWORD}@db/x"))
         .env("LANGPORT_LOG", "trace")
         .env("LANGPORT_FILE_LOG", "trace")
@@ -72,7 +79,8 @@ fn b17_no_planted_secret_is_shown_or_written() {
     let written = texts(&ws.home().join("state"));
     assert!(stderr.len() > 1_000 && written.len() > 1_000, "both have been written to");
     // The file's text of the hover may show what only looks like a credential; a known one it may not.
-    for secret in [TOKEN, PASSWORD, OF_DEFINITION, KEY, &json!(KEY).to_string()] {
+    let [one, two] = LINES;
+    for secret in [TOKEN, PASSWORD, OF_DEFINITION, OF_SETTINGS, one, two, KEY, &json!(KEY).to_string()] {
         let secret = secret.trim_matches('"');
         for (name, text) in [("an answer", &shown), ("stderr", &stderr), ("the state folder", &written)] {
             assert!(!text.contains(secret), "{name} has {secret}: {}", around(text, secret));

@@ -27,6 +27,10 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_keyword_for_a_name_breaks_and_is_told_pyright", "pyright", keyword_for_a_name),
         trial("what_refers_to_a_moved_file_is_said_to_stay_svelte", "svelte", moved_under_components),
         trial("no_edit_of_the_workspace_asks_for_consent_rust_analyzer", "rust-analyzer", nothing_to_consent_to),
+        trial("edt_01_a_module_and_its_file_renamed_rust_analyzer", "rust-analyzer", module_renamed),
+        trial("edt_01_a_file_that_was_a_folder_for_a_while_pyright", "pyright", a_folder_for_a_while),
+        trial("edt_01_a_file_that_was_a_folder_for_a_while_basedpyright", "basedpyright", a_folder_for_a_while),
+        trial("a_rename_stays_in_its_own_checkout_pyright", "pyright", in_its_own_checkout),
     ]
 }
 
@@ -196,4 +200,51 @@ fn moved_under_components(row: &Row) {
     assert!(ws.read("use.ts").contains("from \"./core/sums\""), "{}", ws.read("use.ts"));
     lp.diagnostics("use.ts").verdict_is("fresh").contains("no problems");
     lp.diagnostics("a.svelte").contains("./shop");
+}
+
+/// rust-analyzer leaves the uses out of the answer: they are those of a moved file.
+fn module_renamed(row: &Row) {
+    let ws = Workspace::new(
+        "//- Cargo.toml\n[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n//- src/lib.rs\nmod deep;\nmod util;\npub fn sum() -> i32 {\n    deep::inner::one() + util::two()\n}\n//- src/deep/mod.rs\npub mod inner;\n//- src/deep/inner.rs\nuse crate::util;\npub fn one() -> i32 {\n    util::two()\n}\n//- src/util.rs\npub fn two() -> i32 {\n    2\n}\n",
+    );
+    let before = ws.read("src/lib.rs");
+    let lp = start(row, &ws);
+    let folder = rename(&lp, "src/lib.rs", 1, "deep", "low");
+    folder.verdict_is("fresh").contains("src/deep -> src/low").contains("+mod low;");
+    apply(&lp, &folder).contains("no new problems");
+    apply(&lp, &rename(&lp, "src/low/inner.rs", 3, "util", "tools")).contains("no new problems");
+    assert_eq!(ws.read("src/lib.rs"), before.replace("deep", "low").replace("util", "tools"));
+    assert_eq!(ws.read("src/low/inner.rs"), "use crate::tools;\npub fn one() -> i32 {\n    tools::two()\n}\n");
+    assert!(ws.path("src/tools.rs").exists() && !ws.path("src/util.rs").exists());
+    lp.diagnostics("src/lib.rs").verdict_is("fresh").contains("no problems");
+    lp.tool("apply", &json!({"undo": folder.plan()})).fails("conflict");
+}
+
+/// As two branches have it.
+fn a_folder_for_a_while(row: &Row) {
+    let ws = Workspace::new(
+        "//- pyproject.toml\n//- a.py\ndef tally(x: int) -> int:\n    return x\n//- b.py\nfrom a import tally\nprint(tally(1))\n//- c.py\nfrom a import tally\nprint(tally(2))\n",
+    );
+    let lp = start(row, &ws);
+    let all = || lp.tool("references", &json!({"file_path": "a.py", "line": 1, "symbol": "tally"}));
+    let text = ws.read("b.py");
+    all().says(&format!("fresh · {} · 5 references in 3 files", row.name));
+    std::fs::remove_file(ws.path("b.py")).unwrap();
+    std::fs::create_dir(ws.path("b.py")).unwrap();
+    all().says(&format!("fresh · {} · 3 references in 2 files", row.name));
+    std::fs::remove_dir(ws.path("b.py")).unwrap();
+    ws.write("b.py", &text);
+    all().says(&format!("fresh · {} · 5 references in 3 files", row.name));
+}
+
+fn in_its_own_checkout(row: &Row) {
+    let ws = Workspace::new(
+        "//- pyproject.toml\n//- a.py\ndef tally(x: int) -> int:\n    return x\n//- b.py\nfrom a import tally\nprint(tally(1))\n//- trees/wt/a.py\ndef tally(x: int) -> int:\n    return x\n//- trees/wt/b.py\nfrom a import tally\nprint(tally(1))\n",
+    );
+    ws.write("trees/wt/.git", "gitdir: /somewhere/.git/worktrees/wt\n");
+    let before = ["a.py", "b.py"].map(|file| ws.read(&format!("trees/wt/{file}")));
+    let lp = start(row, &ws);
+    apply(&lp, &rename(&lp, "a.py", 1, "tally", "total"));
+    assert_eq!(ws.read("b.py"), "from a import total\nprint(total(1))\n");
+    assert_eq!(["a.py", "b.py"].map(|file| ws.read(&format!("trees/wt/{file}"))), before);
 }

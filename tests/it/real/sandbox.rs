@@ -21,7 +21,8 @@ fn prying(ws: &Workspace) -> Definition {
     let script = format!(
         "exec 1>&2; cat {secret} || echo no-secret; echo x > {root}/written || echo no-write; echo x > {outside}; \
          cat a.py; echo y > $TMPDIR/own && echo own-tmp; ls /proc | grep -c '^[0-9]'; \
-         cat /proc/net/dev | grep -c eth || echo no-net; kill -0 {langport} || echo no-processes; exit 7",
+         cat /proc/net/dev | grep -c eth || echo no-net; kill -0 {langport} || echo no-processes; \
+         v=$(cat /proc/sys/vm/swappiness); echo $v > /proc/sys/vm/swappiness || echo no-kernel; exit 7",
         secret = secret.display(),
         root = ws.root().display(),
         outside = outside.display(),
@@ -44,7 +45,7 @@ fn sec_02_a_sandbox_shows_the_server_nothing_else() {
         let status = lp.tool("status", &json!({"server": "pry"}));
         let seen = format!("{answer}\n{status}");
         assert!(!seen.contains("SECRET-CONTENT"), "{seen}");
-        assert!(seen.contains("no-processes"), "{seen}");
+        assert!(seen.contains("no-processes") && seen.contains("no-kernel"), "{seen}");
         assert_eq!(ws.path("written").exists(), writes, "{seen}");
         assert!(!ws.home().join("state-marker").exists(), "{seen}");
     }

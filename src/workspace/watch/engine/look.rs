@@ -12,7 +12,7 @@ use crate::workspace::watch::facts::changed;
 use crate::workspace::watch::names::Names;
 use crate::workspace::watch::rules::Rules;
 use crate::workspace::watch::sweep::Begin;
-use crate::workspace::watch::{Kind, State};
+use crate::workspace::watch::{Kind, State, links};
 
 /// Why a folder is looked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +109,9 @@ impl Engine {
             }
             if is.is_some_and(|kind| kind.is_symlink()) {
                 links.push(entry.path());
+            }
+            if is.is_some_and(|kind| !kind.is_file()) && links::leads_nowhere(&entry.path()) {
+                continue;
             }
             let before = old.contains(&name);
             let metadata = entry.metadata().ok();
