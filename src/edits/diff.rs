@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
+use super::cut;
 use super::effect::Content;
 
 /// Unchanged lines around a hunk.
@@ -12,8 +13,6 @@ const CONTEXT: u32 = 2;
 const FILE_LINES: usize = 400;
 /// Lines of a plan that are shown.
 const PLAN_LINES: usize = 4000;
-/// Characters of a line that are shown.
-const LINE_CHARS: usize = 400;
 
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,7 +65,7 @@ pub struct Hunk {
     pub lines: Vec<Line>,
 }
 
-/// A line without its terminator, cut where it is long.
+/// A line without its terminator; of a long one what changes, with how many characters are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     Same(String),
@@ -142,24 +141,28 @@ fn lines(old: &str, new: &str, room: &mut usize, shown: &mut FileDiff) {
         // An empty side is named by the line before it.
         hunk.old_start -= u32::from(hunk.old_lines == 0);
         hunk.new_start -= u32::from(hunk.new_lines == 0);
-        let old = |range: std::ops::Range<u32>| input.before[range.start as usize..range.end as usize].iter();
-        let line = |token: &imara_diff::Token, made: fn(String) -> Line| {
-            let line = input.interner[*token];
-            [Some(made(cut(line))), (!line.ends_with('\n')).then_some(Line::Unended)].into_iter().flatten()
+        let old = |range: std::ops::Range<u32>| {
+            let tokens = &input.before[range.start as usize..range.end as usize];
+            tokens.iter().map(|token| input.interner[*token])
         };
         let mut at = before;
         let mut total = 0;
         for change in &group {
-            let new = input.after[change.after.start as usize..change.after.end as usize].iter();
-            total += (change.before.end - at) as usize + new.len();
-            let more = old(at..change.before.start).flat_map(|token| line(token, Line::Same));
-            let more = more.chain(old(change.before.clone()).flat_map(|token| line(token, Line::Removed)));
-            let more = more.chain(new.flat_map(|token| line(token, Line::Added)));
+            // They stand against each other in their order.
+            let was: Vec<&str> = old(change.before.clone()).collect();
+            let is: Vec<&str> = input.after[change.after.start as usize..change.after.end as usize]
+                .iter()
+                .map(|token| input.interner[*token])
+                .collect();
+            total += (change.before.end - at) as usize + is.len();
+            let more = old(at..change.before.start).flat_map(|text| made(text, None, Line::Same));
+            let more = more.chain(texts(&was).flat_map(|(at, text)| made(text, is.get(at), Line::Removed)));
+            let more = more.chain(texts(&is).flat_map(|(at, text)| made(text, was.get(at), Line::Added)));
             hunk.lines.extend(more.take(left - hunk.lines.len()));
             at = change.before.end;
         }
         total += (after - at) as usize;
-        let rest = old(at..after).flat_map(|token| line(token, Line::Same));
+        let rest = old(at..after).flat_map(|text| made(text, None, Line::Same));
         hunk.lines.extend(rest.take(left - hunk.lines.len()));
         shown.left_out += usize::from(total > left);
         left -= hunk.lines.len();
@@ -168,11 +171,12 @@ fn lines(old: &str, new: &str, room: &mut usize, shown: &mut FileDiff) {
     }
 }
 
-fn cut(line: &str) -> String {
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    match line.char_indices().nth(LINE_CHARS) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+fn texts<'t>(lines: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> {
+    lines.iter().copied().enumerate()
+}
+
+/// A line as it is shown, against the one in whose place it stands.
+fn made(text: &str, other: Option<&&str>, kind: fn(String) -> Line) -> impl Iterator<Item = Line> + use<> {
+    let unended = (!text.ends_with('\n')).then_some(Line::Unended);
+    [Some(kind(cut::shown(text, other.copied()))), unended].into_iter().flatten()
 }

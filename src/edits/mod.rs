@@ -22,6 +22,7 @@ mod apply;
 mod attributes;
 mod commit;
 mod compute;
+mod cut;
 mod diff;
 mod effect;
 mod ignored;

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::tools::outcome::{ActionLine, DiffLine};
 
-/// Characters of a line of a diff.
-const LINE: usize = 400;
+/// Characters of a line of a diff: long ones come shortened, with what is left out of them counted.
+const LINE: usize = 600;
 
 pub(super) fn clean_action(action: &ActionLine) -> ActionLine {
     let maybe = |text: &Option<String>, cap| text.as_ref().map(|text| line(text, cap)).filter(|text| !text.is_empty());

@@ -286,9 +286,12 @@ impl Watcher {
     }
 
     /// Watches an ignored folder too, with everything below it; what has changed there since a point in time (in
-    /// nanoseconds, as files have it) is reported. False outside the roots, and if there is no such folder. Looks through
-    /// it: for a thread that may block.
+    /// nanoseconds, as files have it) is reported. False outside the roots, links followed, and if there is no such
+    /// folder. Looks through it: for a thread that may block.
     pub fn also(&self, folder: &Path, since: i128) -> bool {
+        // Servers and repositories choose these: neither `..` nor a link leads out.
+        let Ok(folder) = folder.canonicalize() else { return false };
+        let folder = &*folder;
         if !self.roots.iter().any(|root| folder.starts_with(&root.path)) {
             return false;
         }
