@@ -11,8 +11,8 @@ use figment::{
 use serde::Serialize;
 
 use super::{
-    Capability, Origins, Settings, count, nearest,
-    settings::{Confirm, Output, Permission, ToolNames},
+    Capability, Origins, Settings, count, nearest, salvage,
+    settings::{Confirm, Output, Permission, Sandbox, ToolNames},
     text,
 };
 use crate::sys::{dirs::Dirs, env::Env};
@@ -59,7 +59,7 @@ pub struct Loaded {
 }
 
 /// What is said of a file that cannot be used.
-pub const LEFT_OUT: &str = " (until this is mended the file is left out and nothing is written)";
+pub const LEFT_OUT: &str = " (until this is mended nothing is written, and the file is left out but for its limits)";
 
 /// Variables of langport's that are no settings.
 const NOT_SETTINGS: &[&str] = &["CONFIG_DIR", "STATE_DIR", "DATA_DIR", "LOG", "FILE_LOG"];
@@ -104,7 +104,7 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
                     last.what += LEFT_OUT;
                 }
                 problems.extend(errors);
-                figment = figment.merge(("permission", Permission::ReadOnly));
+                figment = salvage::limits(&figment, std::fs::read_to_string(&file).ok().as_deref());
             }
         }
     }
@@ -129,6 +129,8 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
                     figment = figment.merge(("permission", Permission::ReadOnly));
                 } else if name == "CONFIRM" {
                     figment = figment.merge(("confirm", Confirm::Elicit));
+                } else if name == "SANDBOX" {
+                    figment = figment.merge(("sandbox", Sandbox::Bwrap));
                 }
                 problems.push(error);
             }

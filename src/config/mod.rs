@@ -5,6 +5,7 @@ mod capability;
 mod layers;
 pub mod nearest;
 mod origins;
+mod salvage;
 mod settings;
 pub(crate) mod text;
 mod words;

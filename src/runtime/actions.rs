@@ -1,7 +1,11 @@
 //! Code actions: asked for with the server's own diagnostics, resolved when one is taken; a command runs only then, one
 //! at a time, and the edit that it wants to make is held instead of made.
 
-use std::{path::Path, time::Duration};
+use std::{
+    collections::HashSet,
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -18,6 +22,7 @@ use crate::protocol::{
     uri::path_to_uri,
     weight::tree,
 };
+use crate::sys::files;
 
 use super::{
     documents::Nudge,
@@ -163,11 +168,15 @@ impl Session {
             }
         }
         let mut notes = Vec::new();
-        if action.has_edit {
+        let edit = match action.has_edit {
+            true => read::edit_inside(action.raw.get().as_bytes()).map_err(unreadable)?,
+            false => None,
+        };
+        // gopls puts an empty edit beside the command that makes the real one.
+        if edit.as_ref().is_some_and(changes_anything) {
             if action.command.is_some() {
                 notes.push("the action would run a command of the server afterwards: it is left out".to_owned());
             }
-            let edit = read::edit_inside(action.raw.get().as_bytes()).map_err(unreadable)?;
             return Ok(Computed { edit, notes, lack, held: false });
         }
         if action.command.is_none() {
@@ -232,6 +241,27 @@ impl Session {
         Ok(())
     }
 
+    /// Takes back the empty files that the server has made by itself for an edit that is only planned, as TypeScript's does
+    /// for "Move to a new file": the edit creates them instead.
+    pub(super) fn unmade(&self, ground: &Ground, edit: &mut WorkspaceEdit, began: SystemTime) {
+        let mut made = HashSet::new();
+        let mut steps = Vec::with_capacity(edit.steps.len());
+        for step in std::mem::take(&mut edit.steps) {
+            if let EditStep::Texts { file: FileRef::Path(path), .. } = &step
+                && !made.contains(path)
+                && ground.roots.contains(path)
+                && is_new_and_empty(path, began)
+                && files::remove(path).is_ok()
+            {
+                made.insert(path.clone());
+                let file = FileRef::Path(path.clone());
+                steps.push(EditStep::Create { file, overwrite: false, ignore_if_exists: false });
+            }
+            steps.push(step);
+        }
+        edit.steps = steps;
+    }
+
     fn is_open(&self, path: &Path) -> bool {
         self.desk().documents.hash(path).is_some()
     }
@@ -282,6 +312,17 @@ pub(super) fn worth(actions: &Actions) -> (Verdict, Option<String>) {
         (_, Some(lack)) => (lack.verdict, Some(lack.reason.clone())),
         _ => (Verdict::Fresh, None),
     }
+}
+
+fn changes_anything(edit: &WorkspaceEdit) -> bool {
+    edit.steps.iter().any(|step| !matches!(step, EditStep::Texts { edits, .. } if edits.is_empty()))
+}
+
+fn is_new_and_empty(path: &Path, began: SystemTime) -> bool {
+    let Ok(there) = path.symlink_metadata() else { return false };
+    // File systems count time more coarsely than the clock does.
+    let since = began - Duration::from_millis(20);
+    there.is_file() && there.len() == 0 && there.created().or_else(|_| there.modified()).is_ok_and(|at| at >= since)
 }
 
 /// Whether two ranges have a place in common; their ends count, as they do where an editor's cursor stands.

@@ -5,7 +5,7 @@ use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::{Value, json};
@@ -65,8 +65,12 @@ impl Session {
     ) -> Result<Proposal, Shortfall> {
         for round in 1..=ROUNDS {
             let mark = self.newest_version();
+            let began = SystemTime::now();
             let Computed { edit, notes, lack, held } = self.compute(ground, question, &focus).await?;
-            let Some(edit) = edit else { return Ok(Proposal { notes, lack, ..Proposal::default() }) };
+            let Some(mut edit) = edit else { return Ok(Proposal { notes, lack, ..Proposal::default() }) };
+            if held {
+                self.unmade(ground, &mut edit, began);
+            }
             let targets = targets(ground, &edit);
             if targets.len() > TARGETS {
                 return Err(Shortfall::TooLarge(format!(

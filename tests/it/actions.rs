@@ -13,6 +13,8 @@ trials![
     x21_actions_are_resolved_when_they_are_taken,
     x21_a_stale_action_is_refused,
     e12_commands_run_only_for_an_action_that_is_taken,
+    e12_an_empty_edit_stands_before_no_command,
+    e12_a_file_that_a_command_makes_by_itself_is_planned,
     unasked_edits_are_refused,
     e16_read_only_runs_no_command,
     e11_actions_of_a_kind,
@@ -114,6 +116,46 @@ fn e12_commands_run_only_for_an_action_that_is_taken() {
     let listed = ids(&actions(&lp, json!({})));
     actions(&lp, json!({"action": listed[1]})).fails("refused").contains("of editors");
     assert_eq!(lp.log().count("workspace/executeCommand"), 1);
+}
+
+/// gopls mends go.mod so.
+fn e12_an_empty_edit_stands_before_no_command() {
+    for empty in [json!({}), json!({"changes": {}}), json!({"documentChanges": []})] {
+        let ws = Workspace::new(BROKEN);
+        let range = json!({"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 3}});
+        let edit = json!({"label": "x", "edit": {"changes": {"$root/a.py": [{"range": range, "newText": "done"}]}}});
+        let run = Ask::new("ask-edit", "workspace/applyEdit", edit).block();
+        let offered = json!([{"title": "tidy", "edit": empty, "command": {"title": "x", "command": "fake.fix"}}]);
+        let script = Script::new()
+            .capability("executeCommandProvider", json!({"commands": ["fake.fix"]}))
+            .on("textDocument/codeAction", [Act::Reply(offered)])
+            .on("workspace/executeCommand", [run.into(), Act::Reply(Value::Null)]);
+        let lp = Langport::with(&ws, script);
+        let planned = actions(&lp, json!({"action": "tidy"}));
+        apply(&lp, &planned.contains("+done here").plan()).fine();
+    }
+}
+
+/// TypeScript's server writes an empty file before it asks for the edit that fills it.
+fn e12_a_file_that_a_command_makes_by_itself_is_planned() {
+    let ws = Workspace::new(BROKEN);
+    let start = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}});
+    let edit = json!({"label": "x", "edit": {"changes": {
+        "$root/new.py": [{"range": start, "newText": "moved = 1\n"}], "$root/a.py": [{"range": start, "newText": "# here\n"}]}}});
+    let run = Ask::new("ask-edit", "workspace/applyEdit", edit).block();
+    let offered = json!([{"title": "move", "command": "fake.move", "arguments": []}]);
+    let script = Script::new()
+        .capability("executeCommandProvider", json!({"commands": ["fake.move"]}))
+        .on("textDocument/codeAction", [Act::Reply(offered)])
+        .on("workspace/executeCommand", [Act::Open(ws.path("new.py")), run.into(), Act::Reply(Value::Null)]);
+    let lp = Langport::with(&ws, script);
+    let planned = actions(&lp, json!({"action": "move"}));
+    planned.contains("new.py (new)").contains("+moved = 1").contains("+# here");
+    assert!(!ws.path("new.py").exists(), "nothing is made before it is applied");
+    apply(&lp, &planned.plan()).fine();
+    assert_eq!(ws.read("new.py"), "moved = 1\n");
+    lp.tool("apply", &json!({"undo": planned.plan()})).fine();
+    assert!(!ws.path("new.py").exists());
 }
 
 fn unasked_edits_are_refused() {

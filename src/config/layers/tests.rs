@@ -70,49 +70,49 @@ fn a_wrong_layer_of_the_users_is_named_and_left_out() {
     file(
         "max_char = 1",
         &expect![[r#"
-        BASE/config/config.toml:1: `max_char` is not a setting: did you mean `max_chars`? (until this is mended the file is left out and nothing is written)
+        BASE/config/config.toml:1: `max_char` is not a setting: did you mean `max_chars`? (until this is mended nothing is written, and the file is left out but for its limits)
     "#]],
     );
     file(
         "max_chars = 99999",
         &expect![[r#"
-            BASE/config/config.toml:1: `max_chars` is 99999, and has to be within 200 and 40000 (until this is mended the file is left out and nothing is written)
+            BASE/config/config.toml:1: `max_chars` is 99999, and has to be within 200 and 40000 (until this is mended nothing is written, and the file is left out but for its limits)
         "#]],
     );
     file(
         "max_chars = \"many\"",
         &expect![[r#"
-        BASE/config/config.toml:1: `max_chars` is string "many", but takes a number (until this is mended the file is left out and nothing is written)
+        BASE/config/config.toml:1: `max_chars` is string "many", but takes a number (until this is mended nothing is written, and the file is left out but for its limits)
     "#]],
     );
     file(
         "nice = \"low\"",
         &expect![[r#"
-        BASE/config/config.toml:1: `nice` is string "low", but takes a number (until this is mended the file is left out and nothing is written)
+        BASE/config/config.toml:1: `nice` is string "low", but takes a number (until this is mended nothing is written, and the file is left out but for its limits)
     "#]],
     );
     file(
         "output = \"xml\"",
         &expect![[r#"
-        BASE/config/config.toml:1: `output` cannot be `xml`: it can be text, structured, both (until this is mended the file is left out and nothing is written)
+        BASE/config/config.toml:1: `output` cannot be `xml`: it can be text, structured, both (until this is mended nothing is written, and the file is left out but for its limits)
     "#]],
     );
     file(
         "output = ",
         &expect![[r#"
-        BASE/config/config.toml:1: string values must be quoted, expected literal string (until this is mended the file is left out and nothing is written)
+        BASE/config/config.toml:1: string values must be quoted, expected literal string (until this is mended nothing is written, and the file is left out but for its limits)
     "#]],
     );
     file(
         "capabilities = [\"hovr\"]",
         &expect![[r#"
-        BASE/config/config.toml:1: `capabilities` cannot be `hovr`: did you mean `hover`? (until this is mended the file is left out and nothing is written)
+        BASE/config/config.toml:1: `capabilities` cannot be `hovr`: did you mean `hover`? (until this is mended nothing is written, and the file is left out but for its limits)
     "#]],
     );
     let settings = file(
         "instances = 3\n[filetypes]\n\"[\" = \"c\"",
         &expect![[r#"
-            BASE/config/config.toml:3: `filetypes` has `[`, which is no glob: unclosed character class; missing ']' (until this is mended the file is left out and nothing is written)
+            BASE/config/config.toml:3: `filetypes` has `[`, which is no glob: unclosed character class; missing ']' (until this is mended nothing is written, and the file is left out but for its limits)
         "#]],
     );
     assert_eq!(settings, Settings { permission: Permission::ReadOnly, ..Settings::default() });
@@ -129,7 +129,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
             BASE/config/config.toml:5: `capabilities` cannot be `hovr`: did you mean `hover`?
             BASE/config/config.toml:9: `nice` is 40, and has to be within 0 and 19
             BASE/config/config.toml:10: `permision` is not a setting: did you mean `permission`?
-            BASE/config/config.toml:13: `filetypes` at `.x` is signed int `3`, but takes a string (until this is mended the file is left out and nothing is written)
+            BASE/config/config.toml:13: `filetypes` at `.x` is signed int `3`, but takes a string (until this is mended nothing is written, and the file is left out but for its limits)
         "#]],
     );
     let loaded = Machine::new(Some(text), None).load(&[], &Flags::default()).unwrap();
@@ -212,4 +212,26 @@ fn the_mistake_that_forbids_to_write_is_known() {
     assert!(forbidden(faulty, &[], &flags(Permission::WorkspaceWrite)).is_some());
     assert_eq!(forbidden(faulty, &[], &flags(Permission::ReadOnly)), None);
     assert_eq!(forbidden("permission = \"read-only\"", &[], &none), None);
+}
+
+/// What shuts in and limits counts in a file with a mistake; what of it cannot be read counts as the strictest.
+#[test]
+fn a_mistake_lets_nobody_out() {
+    let kept = |text: &str| {
+        let settings = Machine::new(Some(text), None).load(&[], &Flags::default()).unwrap().settings;
+        (settings.sandbox, settings.memory_mb, settings.capabilities.len(), settings.max_chars)
+    };
+    let chars = Settings::default().max_chars;
+    let typo = "max_char = 5\n";
+    let limits = "sandbox = \"bwrap-write\"\nmemory_mb = 512\ncapabilities = [\"hover\"]\nmax_chars = 4000\n";
+    assert_eq!(kept(&format!("{limits}{typo}")), (Sandbox::BwrapWrite, 512, 1, chars));
+    assert_eq!(kept(&format!("{limits}restarts = 100000\n")), (Sandbox::BwrapWrite, 512, 1, chars));
+    // No TOML at all.
+    assert_eq!(kept(&format!("{limits}output = text\n")), (Sandbox::BwrapWrite, 512, 1, chars));
+    assert_eq!(kept("sandbox = bwrap\n").0, Sandbox::Bwrap);
+    assert_eq!(kept("sandbox = \"bwarp\"\nmemory_mb = -1\n"), (Sandbox::Bwrap, 0, 0, chars));
+    assert_eq!(kept(typo), (Sandbox::None, 0, 0, chars));
+    let variable = [("LANGPORT_SANDBOX", "bwarp")];
+    let loaded = Machine::new(None, None).load(&variable, &Flags::default()).unwrap();
+    assert_eq!((loaded.settings.sandbox, loaded.problems.len()), (Sandbox::Bwrap, 1));
 }

@@ -33,6 +33,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("organize_imports_typescript_language_server", named("typescript-language-server"), organize_typescript),
         trial("edt_07_fixes_typescript_language_server", named("typescript-language-server"), fix_typescript),
         trial("e12_extract_by_command_typescript", named("typescript-language-server"), extract_typescript),
+        trial("e12_move_to_a_new_file_typescript", named("typescript-language-server"), new_file_typescript),
         trial("edt_07_fixes_clangd", named("clangd"), fix_c),
         trial("move_file_typescript_language_server", named("typescript-language-server"), move_typescript),
         trial("move_file_typescript7", named("typescript7"), move_typescript),
@@ -243,6 +244,27 @@ fn fix_typescript(row: &Row) {
 }
 
 /// Its refactorings are commands: the edit comes while the command runs, and becomes a plan.
+/// The server makes the new file by itself before it says what is to be in it.
+fn new_file_typescript(row: &Row) {
+    let ws =
+        Workspace::new(&format!("{WEB}//- a.ts\nexport class Big {{\n  n = 1;\n}}\nexport const big = new Big();\n"));
+    let before = ws.read("a.ts");
+    let lp = start(row, &ws);
+    let selected =
+        json!({"file_path": "a.ts", "start_line": 1, "end_line": 3, "end_column": 2, "only": "refactor.move"});
+    let id = action(&lp, &selected, "Move to a new file");
+    let planned = lp.tool("code_actions", &json!({"action": id}));
+    let files = || {
+        let names = fs::read_dir(ws.root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".ts")).collect::<Vec<_>>()
+    };
+    assert_eq!(files(), ["a.ts"], "{planned}");
+    lp.tool("apply", &json!({"plan": planned.contains("Big.ts (new)").plan()})).fine().contains("no new problems");
+    assert!(ws.read("Big.ts").contains("class Big") && ws.read("a.ts").contains("import { Big } from \"./Big\""));
+    lp.tool("apply", &json!({"undo": planned.plan()})).fine();
+    assert_eq!((files(), ws.read("a.ts")), (vec!["a.ts".to_owned()], before));
+}
+
 fn extract_typescript(row: &Row) {
     let ws = Workspace::new(&format!("{WEB}//- use.ts\nexport function f(a: number) {{\n  return a * (1 + 2);\n}}\n"));
     let before = ws.read("use.ts");
