@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Publish, Script},
-    support::{Answer, Definition, Era, Langport, Workspace},
+    support::{Answer, Definition, Era, Langport, Workspace, eventually},
 };
 
 trials![
@@ -125,8 +125,13 @@ fn out_04_five_states_are_five_texts() {
         empty = empty.on(method, [Act::Reply(Value::Null)]);
     }
     let starting = Script::new().on("initialize", []);
-    let start = |(ws, script)| Langport::builder(ws).server(Definition::new("fake", script)).max_wait(1_500).start();
-    let all: Vec<Langport> = spaces.iter().zip([lacking, failing, hanging, empty, starting]).map(start).collect();
+    // Who answers nothing is waited for in vain; the others take the time that they need.
+    let start = |(ws, (script, max_wait))| {
+        Langport::builder(ws).server(Definition::new("fake", script)).max_wait(max_wait).start()
+    };
+    let scripts = [(lacking, 25_000), (failing, 25_000), (hanging, 2_500), (empty, 25_000), (starting, 1_500)];
+    let all: Vec<Langport> = spaces.iter().zip(scripts).map(start).collect();
+    eventually("its start", || Some(all[2].hover(&at())).filter(|answer| answer.verdict() == "unanswered"));
     for (tool, args, _, _) in asking() {
         let answers: Vec<Answer> = all.iter().map(|lp| lp.tool(tool, &args)).collect();
         let firsts: BTreeSet<&str> = answers.iter().map(Answer::first).collect();
@@ -142,7 +147,7 @@ fn out_04_five_states_are_five_texts() {
 
 fn out_04_the_same_for_diagnostics() {
     let ws = Workspace::new("//- a.py\nfine\n");
-    let start = |script| Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(1_500).start();
+    let start = |script| Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(6_000).start();
     let failing =
         start(Script::new().pull().on("textDocument/diagnostic", [Act::Fail(-32603, "internal trouble".into())]));
     failing.diagnostics("a.py").fails("failed").contains("internal trouble").lacks("no problems");
@@ -182,7 +187,7 @@ fn out_05_text_alone_is_the_default() {
 
 fn d2_1_every_failure_has_its_name() {
     let ws = Workspace::new("//- a.py\nfine\n");
-    let start = |definition| Langport::builder(&ws).server(definition).max_wait(2_500).start();
+    let start = |definition| Langport::builder(&ws).server(definition).max_wait(6_000).start();
     let fake = |script| Definition::new("fake", script);
     let expect = |definition, code: &str, words: &[&str]| {
         let lp = start(definition);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ALLOWED;
+use super::{ALLOWED, PATIENT};
 use crate::{
     fake::{
         script::{Act, Publish, Script},
@@ -32,8 +32,8 @@ fn crowd(script: impl Fn(&Workspace, &str, &str) -> Script) -> (Workspace, Langp
     let ws = Workspace::new("//- a.py\nalpha\n//- b.go\nalpha\n//- c.rs\nalpha\n//- d.rb\nalpha\n//- e.lua\nbeta\n");
     let mut builder = Langport::builder(&ws)
         .server(Definition::new("good", Script::new()).languages(&["lua"]))
-        .config("request_timeout_ms = 100000")
-        .max_wait(100_000);
+        .config("request_timeout_ms = 240000")
+        .max_wait(PATIENT);
     for (name, language, file) in SERVERS {
         builder = builder.server(Definition::new(name, script(&ws, name, file)).languages(&[language]));
     }

@@ -11,7 +11,7 @@ use crate::{
         script::{Act, Publish, Script},
         wire::frame,
     },
-    support::{Answer, Langport, eventually},
+    support::{Answer, BUSY, Langport, eventually},
 };
 
 trials![
@@ -28,9 +28,6 @@ trials![
 
 const HOVER: &str = "textDocument/hover";
 const MOMENTS: [&str; 5] = ["start", "initialize", "initialized", "textDocument/didOpen", HOVER];
-
-/// What a call may take beyond its time on a machine that is busy with other tests.
-const BUSY: Duration = Duration::from_secs(10);
 
 /// A hover, and one of the server that is well while it lasts.
 fn asked(lp: &Langport, max_wait: u64) -> Answer {
