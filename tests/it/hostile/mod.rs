@@ -49,7 +49,7 @@ const ALLOWED: u64 = 64 * 1024;
 
 /// The longest wait of a call whose answer has to come, however much there is to get through first: machines differ in
 /// how long that takes, and not in what is answered.
-const PATIENT: u64 = 240_000;
+pub(crate) const PATIENT: u64 = 240_000;
 
 fn at() -> Value {
     json!({"file_path": "a.py", "line": 1, "column": 1})
