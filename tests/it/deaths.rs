@@ -111,9 +111,9 @@ fn dying() -> [Act; 3] {
     [Act::Sleep(1000), Act::Stderr("fatal: out of memory".into(), 1), Act::Exit(134)]
 }
 
-/// The latest start's end.
-fn dead(lp: &Langport) {
-    let pid = *lp.log().pids().last().unwrap();
+/// The end of a start, which may come in the middle of a call, and have a successor by then.
+fn dead(lp: &Langport, start: usize) {
+    let pid = lp.log().pids()[start - 1];
     eventually("its death", || (!procs::alive(pid)).then_some(()));
 }
 
@@ -156,7 +156,7 @@ fn lif_02_a_server_that_is_healthy_from_its_third_start() {
             lp.hover(&at("a.py"));
             (lp.log().starts() >= start).then_some(())
         });
-        dead(&lp);
+        dead(&lp, start);
     }
     let healed = eventually("health", || Some(lp.hover(&at("a.py"))).filter(|answer| !answer.is_error));
     healed.says("fresh · fake · hover").contains("WORD alpha");

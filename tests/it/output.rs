@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Publish, Script},
+    hostile::PATIENT,
     support::{Answer, Definition, Era, Langport, Workspace, eventually},
 };
 
@@ -37,13 +38,19 @@ fn at() -> Value {
     json!({"file_path": "a.py", "line": 1, "column": 1})
 }
 
+/// Waits for as long as any machine needs to get through what it is sent.
+fn patient(ws: &Workspace, script: Script) -> Langport {
+    let builder = Langport::builder(ws).server(Definition::new("fake", script)).max_wait(PATIENT);
+    builder.config(&format!("request_timeout_ms = {PATIENT}")).start()
+}
+
 fn length(answer: &Answer) -> usize {
     answer.text.chars().count()
 }
 
 fn out_01_twenty_thousand_references() {
     let ws = wide(450);
-    let lp = Langport::with(&ws, Script::new().on("textDocument/references", [Act::Locations(20_000)]));
+    let lp = patient(&ws, Script::new().on("textDocument/references", [Act::Locations(20_000)]));
     let answer = lp.tool("references", &at());
     answer.verdict_is("fresh");
     assert!(answer.has("20,000") || answer.has("20000"), "the true total: {answer}");
@@ -53,7 +60,7 @@ fn out_01_twenty_thousand_references() {
 
 fn out_01_completions_and_an_empty_query() {
     let ws = wide(10);
-    let lp = Langport::with(&ws, Script::new().on("textDocument/completion", [Act::Completions(20_000, 1_000)]));
+    let lp = patient(&ws, Script::new().on("textDocument/completion", [Act::Completions(20_000, 1_000)]));
     let answer = lp.tool("completions", &json!({"file_path": "a.py", "line": 1, "column": 1}));
     answer.fine().lacks("dddd");
     assert!(length(&answer) <= BUDGET && answer.cursor().is_some(), "{answer}");
