@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Ask, Publish, Script, Step},
-    support::{Answer, BUSY, Definition, Langport, Workspace, eventually, in_pace},
+    support::{Answer, BUSY, Definition, Langport, Workspace, eventually, in_pace, procs},
 };
 
 trials![
@@ -22,6 +22,7 @@ trials![
     dia_03_no_pull_where_none_is_offered,
     dia_03_every_registered_identifier_is_pulled,
     dia_06_an_empty_list_may_be_the_first_of_two,
+    dia_06_what_was_said_while_langport_stood_still_counts,
     dia_06_one_list_does_not_cost_the_whole_wait,
     dia_06_progress_between_two_lists,
     dia_07_the_file_is_opened_by_the_call,
@@ -227,6 +228,29 @@ fn dia_06_an_empty_list_may_be_the_first_of_two() {
             ask(2).says("fresh · fake · 2 errors");
         });
     }
+}
+
+/// Its second list lies unread in the pipe when the time for which the first one has to stand is over.
+fn dia_06_what_was_said_while_langport_stood_still_counts() {
+    in_pace(|pace| {
+        let ws = Workspace::new(BAD);
+        let gate = Step::Await(ws.gate("second"));
+        let steps = [Step::Sleep(1), Step::Empty, Step::Sleep(50), gate, Step::Full, Step::Sleep(1)];
+        let lp = Langport::with(&ws, Script::new().publish(Publish::steps(steps)));
+        let call = lp.call("lsp_diagnostics", &json!({"file_path": "a.py"}));
+        lp.log().wait_event("slept", 1);
+        // Stopped before the first list has stood for long enough.
+        pace.keep(|| {
+            lp.log().wait_event("slept", 2);
+            procs::signal(lp.pid(), libc::SIGSTOP);
+        });
+        ws.open("second");
+        lp.log().wait_event("slept", 3);
+        // This is the time that it loses.
+        std::thread::sleep(Duration::from_secs(3));
+        procs::signal(lp.pid(), libc::SIGCONT);
+        Answer::of(&lp.answer(call)).says("fresh · fake · 1 error");
+    });
 }
 
 fn dia_06_one_list_does_not_cost_the_whole_wait() {
