@@ -24,16 +24,23 @@ use super::shared::{Shared, WireLimits};
 use super::skim::Skim;
 use super::stats::WireStats;
 use super::writer::{self, Frame, Refused};
+use crate::sys::unread::Unread;
 
 /// Room between the guard and async-lsp; only short messages pass there.
 const INNER_PIPE: usize = 16 * 1024;
 /// How long a closing connection tries to write what was said before.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How often, and how long each time, a server is listened to whose output has not been read to its end.
+const LISTENS: u32 = 20;
+const LISTEN: Duration = Duration::from_millis(2);
+
 /// The server's output, which is our input, and its input.
 pub struct Streams {
     pub input: Box<dyn AsyncRead + Send + Unpin>,
     pub output: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Where it can be told whether any of the output waits to be read.
+    pub unread: Option<Unread>,
 }
 
 impl fmt::Debug for Streams {
@@ -45,13 +52,14 @@ impl fmt::Debug for Streams {
 /// A live connection; dropping it closes it.
 pub struct Connection {
     shared: Arc<Shared>,
+    parcels: Arc<Parcels>,
 }
 
 impl Connection {
     /// Starts to serve a connection, whose messages share `room` with those of others. Must be called inside a tokio
     /// runtime.
     pub fn open(streams: Streams, host: Arc<dyn Host>, limits: WireLimits, room: &Room) -> Self {
-        let shared = Arc::new(Shared::new(limits, room.clone()));
+        let shared = Arc::new(Shared::new(limits, room.clone(), streams.unread));
         let parcels = Arc::new(Parcels::new());
         let (to_router, router_in) = duplex(INNER_PIPE);
         let (router_out, from_router) = duplex(INNER_PIPE);
@@ -59,9 +67,9 @@ impl Connection {
         let reader = tokio::spawn(read(streams.input, Guard::new(&shared, &parcels, to_router), Arc::clone(&shared)));
         let writer = tokio::spawn(write(streams.output, Arc::clone(&shared)));
         tokio::spawn(inbound::serve(router_in, router_out, host, Arc::clone(&shared), Arc::clone(&parcels)));
-        tokio::spawn(inbound::carry_replies(from_router, Arc::clone(&shared), parcels));
+        tokio::spawn(inbound::carry_replies(from_router, Arc::clone(&shared), Arc::clone(&parcels)));
         shared.ends(reader.abort_handle(), writer.abort_handle());
-        Self { shared }
+        Self { shared, parcels }
     }
 
     /// Sends a request; it is queued, behind everything sent before, when this returns.
@@ -144,6 +152,18 @@ impl Connection {
         let mut handled = self.shared.handled.subscribe();
         // The sender lives in `shared`, so this cannot fail.
         let _ = handled.wait_for(|handled| *handled >= order).await;
+    }
+
+    /// Resolves when all is handled that the server has written until now, or after a moment: one that never stops to
+    /// write is never heard out. Whoever takes silence for an answer has to listen first, since what the server said in
+    /// time may lie in its pipe for as long as a crowded machine keeps this process from its turn.
+    pub async fn heard_out(&self) {
+        for _ in 0..LISTENS {
+            if !self.shared.is_any_unread() && *self.shared.handled.borrow() >= self.parcels.order() {
+                return;
+            }
+            tokio::time::sleep(LISTEN).await;
+        }
     }
 
     /// Ends the connection: requests fail at once; what was sent before is still written, for at most a second.

@@ -13,6 +13,7 @@ use super::outbox::Outbox;
 use super::room::Room;
 use super::stats::Stats;
 use super::writer::{Frame, Queue, Refused};
+use crate::sys::unread::Unread;
 
 /// What one connection may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +71,12 @@ pub(super) struct Shared {
     pub closed: watch::Sender<Option<CloseReason>>,
     pub closing: CancellationToken,
     tasks: Mutex<Vec<AbortHandle>>,
+    /// Let go of at the end: a server that still writes has to see that nobody reads any more.
+    unread: Mutex<Option<Unread>>,
 }
 
 impl Shared {
-    pub(super) fn new(limits: WireLimits, room: Room) -> Self {
+    pub(super) fn new(limits: WireLimits, room: Room, unread: Option<Unread>) -> Self {
         Self {
             limits,
             room,
@@ -85,7 +88,13 @@ impl Shared {
             closed: watch::Sender::new(None),
             closing: CancellationToken::new(),
             tasks: Mutex::default(),
+            unread: Mutex::new(unread),
         }
+    }
+
+    /// Whether the server has written something that has not been read, as far as that can be told.
+    pub(super) fn is_any_unread(&self) -> bool {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(Unread::is_any)
     }
 
     /// Sends what must not be lost.
@@ -140,6 +149,7 @@ impl Shared {
         if !first {
             return;
         }
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let local = *reason == CloseReason::Local;
         self.outbox.close(reason);
         self.queue.close(local);

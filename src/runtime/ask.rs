@@ -53,6 +53,8 @@ impl Session {
     /// # Errors
     /// With the reason why there is no answer.
     pub async fn ask(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+        // What may have come while nobody could listen.
+        self.wire.heard_out().await;
         self.supports(question).await?;
         let _pin = question.file.as_deref().map(|file| self.pin(file));
         if question.query == Query::Diagnostics {
@@ -197,7 +199,8 @@ impl Session {
         tokio::select! {
             _ = news.changed() => {}
             _ = self.wire.closed() => {}
-            () = sleep_until(until) => {}
+            // What it has said in time counts, though nobody has come to read it yet.
+            () = sleep_until(until) => self.wire.heard_out().await,
         }
     }
 

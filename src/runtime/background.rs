@@ -30,6 +30,10 @@ pub(super) fn follow(session: &Arc<Session>, ground: &Arc<Ground>) {
             if session.wire.is_closed() {
                 return;
             }
+            // A text that is on disk by now is not told before its event.
+            if ground.watcher.is_watching() {
+                ground.barrier().await;
+            }
             // What it cannot be told, the next question deals with.
             let _ = session.sync(&ground, None);
         }

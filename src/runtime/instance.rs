@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use crate::registry::Entry;
+use crate::{registry::Entry, sys::awake::while_awake};
 
 use super::{
     actor::{Actor, Command},
@@ -57,7 +57,7 @@ const OUTRUN: &str = "more had changed than it could be told";
 pub(super) const HOMELESS: &str = "its folder is gone, or another one goes by its name";
 
 /// How long an end may take to be explained to who looks at it meanwhile.
-const BURIAL: Duration = Duration::from_secs(2);
+const BURIAL: Duration = Duration::from_secs(5);
 
 static INSTANCES: AtomicU64 = AtomicU64::new(1);
 
@@ -105,7 +105,7 @@ impl Instance {
     pub async fn settled(&self) {
         let mut state = self.state.clone();
         let gone = |state: &State| matches!(state, State::Running(session) if session.wire.is_closed());
-        let _ = timeout(BURIAL, state.wait_for(|entered| !gone(&entered.state))).await;
+        while_awake(BURIAL, state.wait_for(|entered| !gone(&entered.state))).await;
     }
 
     /// What went wrong with it last, and when.
@@ -242,10 +242,17 @@ impl Instance {
             let Ok(_turn) = timeout(question.left(), session.turns.take(caller)).await else {
                 return Err(Shortfall::Busy);
             };
-            session.join(root)?;
-            let asked = Instant::now();
-            let result = session.ask(ground, question).await;
-            session.note(&result, asked.elapsed());
+            let result = match session.join(root) {
+                Ok(()) => {
+                    let asked = Instant::now();
+                    let result = session.ask(ground, question).await;
+                    session.note(&result, asked.elapsed());
+                    result
+                }
+                // It has gone meanwhile, as it may while it is asked.
+                Err(died @ Shortfall::Died { .. }) => Err(died),
+                Err(shortfall) => return Err(shortfall),
+            };
             match result {
                 Err(Shortfall::Died { .. }) => {
                     session.settle_death().await;

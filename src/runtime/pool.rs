@@ -182,6 +182,10 @@ impl Pool {
             let session = instance.session(longest).await?;
             match session.join(root) {
                 Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
+                Err(Shortfall::Died { .. }) => {
+                    session.settle_death().await;
+                    return Err(session.died());
+                }
                 joined => return joined.map(|()| session),
             }
         }

@@ -107,6 +107,7 @@ impl Session {
             // It has so much before it that nothing more can be asked: then it has enough to answer.
             Err(_) => sleep(longest).await,
         }
+        self.wire.heard_out().await;
         self.wire.stats().received != before
     }
 }

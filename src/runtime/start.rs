@@ -24,6 +24,7 @@ use crate::{
     sys::{
         files,
         process::{self, Running, Spawn},
+        unread::Unread,
     },
 };
 
@@ -304,7 +305,8 @@ async fn open(
         let (Some(input), Some(output)) = (running.take_stdout(), running.take_stdin()) else {
             return Err("its pipes could not be opened".into());
         };
-        return Ok((Streams { input: Box::new(input), output: Box::new(output) }, Some(running)));
+        let unread = Unread::of(&input).ok();
+        return Ok((Streams { input: Box::new(input), output: Box::new(output), unread }, Some(running)));
     };
     // Many say on stdout where they listen, or log there: unread, a full pipe would stop them.
     if let Some(pipe) = running.take_stdout() {
@@ -326,8 +328,9 @@ async fn open(
 
 fn of_socket(stream: TcpStream) -> Streams {
     let _ = stream.set_nodelay(true);
+    let unread = Unread::of(&stream).ok();
     let (input, output) = stream.into_split();
-    Streams { input: Box::new(input), output: Box::new(output) }
+    Streams { input: Box::new(input), output: Box::new(output), unread }
 }
 
 fn loopback(address: &str) -> Result<SocketAddr, String> {
@@ -368,7 +371,7 @@ async fn handshake_failure(
         }
         RequestError::Closed(reason) => {
             let exit = match process {
-                Some(process) => process.ended(super::stop::STATUS).await,
+                Some(process) => process.fate(super::stop::STATUS).await,
                 None => None,
             };
             let ended = exit.map(|exit| process::explain_exit(&launch.program, exit));

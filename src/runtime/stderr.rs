@@ -9,10 +9,9 @@ use std::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::watch,
-    time::timeout,
 };
 
-use crate::sys::secrets;
+use crate::sys::{awake::while_awake, secrets};
 
 /// Bytes kept.
 const RING: usize = 64 * 1024;
@@ -51,7 +50,7 @@ impl StderrRing {
     /// Waits until all that an ended process has written is here, for at most `longest`: a descendant may hold the pipe.
     pub async fn settled(&self, longest: Duration) {
         let mut open = self.open.subscribe();
-        let _ = timeout(longest, open.wait_for(|open| *open == 0)).await;
+        while_awake(longest, open.wait_for(|open| *open == 0)).await;
     }
 
     fn take(&self, new: &[u8]) {

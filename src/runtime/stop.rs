@@ -9,7 +9,7 @@ const ASK: f32 = 0.4;
 /// The part that the process may take to end after `exit`.
 const LEAVE: f32 = 0.2;
 
-/// How long the exit status of a process whose pipe has closed may take to arrive; a crowded machine takes its time.
+/// How long a process whose pipe has closed may go on before that alone is what is told of its end.
 pub(super) const STATUS: Duration = Duration::from_secs(1);
 /// How long the last words of an ended process may take to arrive.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(300);
@@ -18,7 +18,7 @@ impl Session {
     /// Gives a process whose pipe has closed a moment to leave its exit status and last words.
     pub(super) async fn settle_death(&self) {
         if let Some(process) = &self.process {
-            process.ended(STATUS).await;
+            process.fate(STATUS).await;
             self.stderr.settled(LAST_WORDS).await;
         }
     }

@@ -1,6 +1,7 @@
 //! The only place that spawns, kills, writes files and reads the environment. Knows nothing of servers, protocols or
 //! workspaces.
 
+pub mod awake;
 pub mod below;
 pub mod blocking;
 pub mod capture;
@@ -18,4 +19,5 @@ pub mod signals;
 pub mod tool;
 #[cfg(target_os = "linux")]
 mod tree;
+pub mod unread;
 pub mod watchdog;

@@ -80,6 +80,19 @@ pub(super) fn kill(process: &Process) {
     }
 }
 
+/// Whether a process has ended, or is being ended by the kernel.
+pub(super) fn is_leaving(pid: u32) -> bool {
+    std::fs::read(format!("/proc/{pid}/stat")).map_or(true, |stat| leaves(&String::from_utf8_lossy(&stat)))
+}
+
+fn leaves(stat: &str) -> bool {
+    /// The flag of a process that is being ended.
+    const PF_EXITING: u64 = 0x4;
+    let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
+    let (state, flags) = (fields.next().unwrap_or_default(), fields.nth(5).and_then(|flags| flags.parse::<u64>().ok()));
+    matches!(state, "Z" | "X") || flags.is_some_and(|flags| flags & PF_EXITING != 0)
+}
+
 fn processes() -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -112,6 +125,14 @@ mod tests {
         let stat = "42 (a) R 1 (b) S 7 8 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 0 0 18446744073709551615";
         assert_eq!(parse(stat), Some(Process { pid: 42, parent: 7, session: 9, started: 12345 }));
         assert_eq!(parse("42 (a"), None);
+    }
+
+    #[test]
+    fn who_leaves_is_told_from_who_stays() {
+        let stat = |state: &str, flags: u64| format!("42 (a) R 1) {state} 7 8 9 0 -1 {flags} 1 0 0 0");
+        assert!(!leaves(&stat("R", 4_194_560)) && !leaves(&stat("S", 0)));
+        assert!(leaves(&stat("R", 4_194_564)) && leaves(&stat("Z", 0)) && leaves(&stat("X", 0)));
+        assert!(!is_leaving(std::process::id()) && is_leaving(u32::MAX));
     }
 
     #[test]

@@ -116,9 +116,13 @@ async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>
     let (Wish::Make(id) | Wish::TakeBack(id)) = wish;
     let id = id.clone();
     // Writing blocks; once begun it goes on to its end, whoever still listens.
-    let made = tokio::task::spawn_blocking(move || match plan {
-        Some(plan) => changes.make(caller, &plan),
-        None => changes.undo(caller, &id),
+    let writing = Arc::clone(&engine.writing).read_owned().await;
+    let made = tokio::task::spawn_blocking(move || {
+        let _writing = writing;
+        match plan {
+            Some(plan) => changes.make(caller, &plan),
+            None => changes.undo(caller, &id),
+        }
     });
     made.await.map_err(|_| defect())?.map_err(|refusal| refused(&engine.ground, &refusal))
 }

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::broadcast, time::Instant};
+use tokio::{
+    sync::{RwLock, broadcast},
+    time::Instant,
+};
 
 use crate::{
     binding::Bound,
@@ -10,6 +13,7 @@ use crate::{
     language::Overrides,
     registry::{self, Capability, DisplayName, Entry, Registry, Surroundings},
     runtime::{event::Event, ground::Ground, pool::Pool},
+    sys::awake::while_awake,
 };
 
 use super::{
@@ -25,6 +29,9 @@ use super::{
 /// Kept back from `max_wait`, so that the answer itself is in time: a tenth of it, and no more than this.
 const SLACK: Duration = Duration::from_millis(300);
 
+/// How long the end of langport waits for a change that is being made; the next writer finishes what was cut off.
+const WRITING: Duration = Duration::from_secs(5);
+
 /// Everything that tools work with, of one generation: it never changes while a call uses it.
 #[derive(Clone)]
 pub struct Engine {
@@ -39,6 +46,8 @@ pub struct Engine {
     pub(super) memory: Arc<Memory>,
     pub(super) load_errors: Vec<String>,
     pub(super) changes: Arc<Changes>,
+    /// Read while a change is being made.
+    pub(super) writing: Arc<RwLock<()>>,
     pub(super) actions: Arc<ActionIds>,
 }
 
@@ -105,6 +114,7 @@ impl Engine {
             memory: Arc::default(),
             load_errors,
             changes: Arc::new(changes),
+            writing: Arc::default(),
             actions: Arc::default(),
         }
     }
@@ -142,6 +152,11 @@ impl Engine {
             // Somebody else is at it, or the next change finds it.
             Err(refusal) => tracing::warn!(?refusal, "what was left half made is still so"),
         });
+    }
+
+    /// Waits until the changes that have begun are made: the call may be taken back, and its client be gone.
+    pub async fn written(&self) {
+        while_awake(WRITING, self.writing.write()).await;
     }
 
     /// What is wrong with what was read.

@@ -56,9 +56,10 @@ impl Service {
         self.current().offered()
     }
 
-    /// Stops every server.
+    /// Stops every server, and lets a change that has begun come to its end.
     pub async fn shutdown(&self) {
-        self.current().pool.shutdown().await;
+        let engine = self.current();
+        tokio::join!(engine.pool.shutdown(), engine.written());
     }
 }
 

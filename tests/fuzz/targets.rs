@@ -71,7 +71,7 @@ pub(crate) fn wire(input: &[u8]) {
         let (output, mut ours) = duplex(1 << 20);
         let (mut theirs, input_end) = duplex(1 << 20);
         let limits = WireLimits { body_bytes: 1 << 20, kept_bytes: 64 << 10, ..WireLimits::default() };
-        let streams = Streams { input: Box::new(input_end), output: Box::new(output) };
+        let streams = Streams { input: Box::new(input_end), output: Box::new(output), unread: None };
         let connection = Connection::open(streams, Arc::new(Nobody), limits, &Room::default());
         let asked: Vec<_> = (0..3)
             .map(|_| connection.request("textDocument/hover", &Value::Null, HANGS * 2).expect("an open connection"))

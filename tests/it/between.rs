@@ -78,7 +78,7 @@ fn dia_01_more_than_was_pulled_that_is_not_quiet_in_time() {
     let ws = Workspace::new(CLEAN);
     let script = pulled([publish(&["undefined: x"]), clean()]);
     let definition = Definition::new("fake", script).table("[diagnostics]\nsettle_ms = 20000");
-    let lp = Langport::builder(&ws).server(definition).max_wait(2_500).start();
+    let lp = Langport::builder(&ws).server(definition).max_wait(6_000).start();
     lp.diagnostics("a.py").fine().verdict_is("settling").contains("undefined: x");
 }
 

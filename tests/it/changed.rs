@@ -119,7 +119,7 @@ fn changed_asks_again_what_depends_on_it() {
 /// It publishes dependents when it is told of the file on disk, and knows the new text of the open document only then.
 fn changed_and_pushed_between_two_messages() {
     let ws = Workspace::new("//- lib.py\n# PROVIDES tally\n//- use.py\nNEEDS tally\n");
-    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::watching("**/*"))).max_wait(4_000).start();
+    let lp = Langport::builder(&ws).server(Definition::new("fake", Script::watching("**/*"))).max_wait(6_000).start();
     lp.diagnostics("use.py").says("fresh · fake · no problems");
     lp.diagnostics("lib.py").fine();
     for round in 0..3 {

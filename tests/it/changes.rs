@@ -112,7 +112,7 @@ fn lif_09_no_rename_while_the_project_is_loading() {
     let begin = json!({"token": "t", "value": {"kind": "begin", "title": "Indexing"}});
     let script = Script::new().on("initialized", [Act::Tell("$/progress".into(), begin)]);
     let definition = Definition::new("fake", script).table("[ready]\nprogress = \"Indexing\"\ntimeout_ms = 60000");
-    let lp = Langport::builder(&ws).server(definition).max_wait(3_000).start();
+    let lp = Langport::builder(&ws).server(definition).max_wait(6_000).start();
     let refused = rename(&lp, "lib.py", 1, "tally", "total");
     refused.fails("refused").contains("allow_partial").contains("indexing");
     let arguments = json!({"file_path": "lib.py", "line": 1, "column": 5, "new_name": "total", "allow_partial": true});

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Era, Mcp, Workspace, procs::MARK, within};
+use crate::support::{Answer, BUSY, Era, Mcp, Workspace, procs::MARK, within};
 
 trials![
     the_files_are_those_that_the_table_names,
@@ -109,7 +109,7 @@ fn check(command: &[String], start: Start) {
     let answer = Answer::of(&mcp.answer(mcp.call("lsp_diagnostics", &json!({"file_path": "a.py"}))));
     answer.fails("unavailable").contains("is not installed");
     mcp.hang_up();
-    let ended = within(Duration::from_secs(8), || child.try_wait().unwrap());
+    let ended = within(Duration::from_secs(5) + BUSY, || child.try_wait().unwrap());
     assert!(ended.is_some_and(|status| status.success()), "{ended:?}");
 }
 

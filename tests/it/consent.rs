@@ -99,7 +99,7 @@ fn legacy_b22_anything_else_does_not() {
 fn legacy_nobody_answers() {
     let ws = Workspace::new(FIXTURE);
     let builder = Langport::builder(&ws).server(Definition::new("fake", Script::new())).config("confirm = \"elicit\"");
-    let lp = builder.max_wait(2_000).silent().start();
+    let lp = builder.max_wait(6_000).silent().start();
     lp.capable(json!({"elicitation": {}}));
     lp.greet();
     let plan = plan(&lp);

@@ -1,13 +1,13 @@
 //! `langport doctor`, with scripted servers.
 
-use std::{fs, process::Stdio, time::Duration};
+use std::{fs, process::Stdio};
 
 use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Script, register},
     support::{
-        Definition, Workspace,
+        BUSY, Definition, Workspace,
         cli::{self, in_order},
         procs, within,
     },
@@ -191,9 +191,9 @@ fn a_signal_ends_it_and_its_servers() {
     let mut doctor = cli::command(&ws, &["doctor"], "").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     log.wait("initialize", 1);
     procs::signal(doctor.id(), libc::SIGTERM);
-    let status = within(Duration::from_secs(10), || doctor.try_wait().unwrap());
+    let status = within(BUSY, || doctor.try_wait().unwrap());
     assert_eq!(status.and_then(|status| status.code()), Some(130));
-    let gone = within(Duration::from_secs(2), || procs::marked(&ws.mark_text()).is_empty().then_some(()));
+    let gone = within(BUSY, || procs::marked(&ws.mark_text()).is_empty().then_some(()));
     assert!(gone.is_some(), "left behind: {:?}", procs::marked(&ws.mark_text()));
     assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "the empty folders stay");
 }

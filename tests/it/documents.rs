@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Publish, Script, Step},
-    support::{Answer, Definition, Langport, Workspace},
+    support::{Answer, Definition, Langport, Pace, Workspace, in_pace},
 };
 
 trials![
@@ -114,13 +114,17 @@ fn syn_05_versions_over_close_reopen_and_restart() {
 }
 
 fn d1_18_incremental_sync() {
+    in_pace(incremental_sync);
+}
+
+fn incremental_sync(pace: &Pace) {
     for change in [1, 2] {
         let ws = Workspace::new("//- a.py\nalpha\n");
         let sync = json!({"openClose": true, "change": change, "save": {"includeText": true}});
         let lp = Langport::with(&ws, Script::new().capability("textDocumentSync", sync));
         lp.hover(&at("a.py")).contains("WORD alpha");
         for (round, text) in ["beta\nlast", "", "é😀\r\nx\r\n", "beta\n"].iter().enumerate() {
-            ws.write("a.py", text);
+            pace.keep(|| ws.write("a.py", text));
             lp.tool("symbols", &json!({"file_path": "a.py"})).verdict_is("fresh");
             let changes = lp.log().wait("textDocument/didChange", round + 1);
             let content = changes[round]["contentChanges"].as_array().unwrap().clone();
@@ -148,7 +152,7 @@ fn d1_19_a_touch_keeps_what_was_said() {
     // A change that the server has not looked at yet: what it said before is shown, and is called old.
     let late = Publish { change_steps: Some(vec![]), ..Publish::default() };
     let lp =
-        Langport::builder(&ws).server(Definition::new("fake", Script::new().publish(late))).max_wait(2_000).start();
+        Langport::builder(&ws).server(Definition::new("fake", Script::new().publish(late))).max_wait(6_000).start();
     lp.diagnostics("a.py").says("fresh · fake · 1 error");
     ws.write("a.py", "beta = ERR\n");
     lp.diagnostics("a.py").verdict_in(&["stale", "unconfirmed"]).contains("alpha");

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Script},
-    support::{Answer, Langport, Workspace},
+    hostile::PATIENT,
+    support::{Answer, Definition, Langport, Workspace},
 };
 
 trials![
@@ -30,8 +31,14 @@ fn operation(step: Value) -> Value {
     json!({"documentChanges": [{"textDocument": {"uri": "$root/a.py", "version": null}, "edits": [{"range": range(0, 0, 5), "newText": "x"}]}, step]})
 }
 
+/// Waits for as long as any machine needs to get through what it is sent.
+fn patient(ws: &Workspace, script: Script) -> Langport {
+    let builder = Langport::builder(ws).server(Definition::new("fake", script)).max_wait(PATIENT);
+    builder.config(&format!("request_timeout_ms = {PATIENT}")).start()
+}
+
 fn renamed(ws: &Workspace, answer: Value) -> Answer {
-    let lp = Langport::with(ws, Script::new().on("textDocument/rename", [Act::Reply(answer)]));
+    let lp = patient(ws, Script::new().on("textDocument/rename", [Act::Reply(answer)]));
     let answer = lp.tool("rename", &json!({"file_path": "a.py", "line": 1, "column": 1, "new_name": "x"}));
     assert_eq!(ws.read("a.py"), "tally = 1\n", "nothing is written");
     answer
@@ -122,7 +129,7 @@ fn floods_of_edits() {
     let many = json!({"changes": {"$uri": vec![one; 100_001]}});
     renamed(&ws, many).fails("too_large").contains("100,000");
     // Larger than a message may be: the server is ended before it has said all of it, and starts anew.
-    let lp = Langport::with(&ws, Script::new().on("textDocument/rename", [Act::LargeRename(100 << 20)]));
+    let lp = patient(&ws, Script::new().on("textDocument/rename", [Act::LargeRename(100 << 20)]));
     let arguments = json!({"file_path": "a.py", "line": 1, "column": 1, "new_name": "total"});
     let refused = lp.tool("rename", &arguments);
     refused.fails("failed").contains("fake");

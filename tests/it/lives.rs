@@ -137,10 +137,10 @@ fn lif_02_a_slow_start_is_not_for_ever() {
     let script = Script::new().on("initialize", [Act::FirstStarts(1), Act::Await(ws.gate("never"))]);
     let mut lp = Langport::builder(&ws)
         .server(Definition::new("fake", script))
-        .config("start_timeout_ms = 1000\nrestarts = 0\nbackoff_ms = 1")
+        .config("start_timeout_ms = 5000\nrestarts = 0\nbackoff_ms = 1")
         .start();
     lp.tolerate();
-    lp.hover(&at("a.py")).fails("unavailable").contains("no answer to initialize within 1 s");
+    lp.hover(&at("a.py")).fails("unavailable").contains("no answer to initialize within 5 s");
     let answer = eventually("another chance", || Some(lp.hover(&at("a.py"))).filter(|answer| !answer.is_error));
     answer.contains("WORD alpha");
     assert_eq!(lp.log().starts(), 2);
@@ -281,7 +281,7 @@ fn a_mute_server_is_started_anew_and_a_slow_one_left_alone() {
             Script::new().on("textDocument/hover", [Act::FirstStarts(1), Act::Stderr("thinking".into(), 1)]);
         script.unknown_silent = mute;
         let mut lp =
-            Langport::builder(&ws).server(Definition::new("fake", script)).config("request_timeout_ms = 300").start();
+            Langport::builder(&ws).server(Definition::new("fake", script)).config("request_timeout_ms = 1500").start();
         lp.tolerate();
         for _ in 0..5 {
             lp.hover(&at("a.py")).verdict_in(&["unanswered", "fresh"]);

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::{Act, Publish, Script},
-    support::{Answer, Definition, Era, Langport, Workspace},
+    hostile::PATIENT,
+    support::{Answer, Definition, Era, Langport, Workspace, eventually},
 };
 
 trials![
@@ -37,13 +38,19 @@ fn at() -> Value {
     json!({"file_path": "a.py", "line": 1, "column": 1})
 }
 
+/// Waits for as long as any machine needs to get through what it is sent.
+fn patient(ws: &Workspace, script: Script) -> Langport {
+    let builder = Langport::builder(ws).server(Definition::new("fake", script)).max_wait(PATIENT);
+    builder.config(&format!("request_timeout_ms = {PATIENT}")).start()
+}
+
 fn length(answer: &Answer) -> usize {
     answer.text.chars().count()
 }
 
 fn out_01_twenty_thousand_references() {
     let ws = wide(450);
-    let lp = Langport::with(&ws, Script::new().on("textDocument/references", [Act::Locations(20_000)]));
+    let lp = patient(&ws, Script::new().on("textDocument/references", [Act::Locations(20_000)]));
     let answer = lp.tool("references", &at());
     answer.verdict_is("fresh");
     assert!(answer.has("20,000") || answer.has("20000"), "the true total: {answer}");
@@ -53,7 +60,7 @@ fn out_01_twenty_thousand_references() {
 
 fn out_01_completions_and_an_empty_query() {
     let ws = wide(10);
-    let lp = Langport::with(&ws, Script::new().on("textDocument/completion", [Act::Completions(20_000, 1_000)]));
+    let lp = patient(&ws, Script::new().on("textDocument/completion", [Act::Completions(20_000, 1_000)]));
     let answer = lp.tool("completions", &json!({"file_path": "a.py", "line": 1, "column": 1}));
     answer.fine().lacks("dddd");
     assert!(length(&answer) <= BUDGET && answer.cursor().is_some(), "{answer}");
@@ -125,8 +132,13 @@ fn out_04_five_states_are_five_texts() {
         empty = empty.on(method, [Act::Reply(Value::Null)]);
     }
     let starting = Script::new().on("initialize", []);
-    let start = |(ws, script)| Langport::builder(ws).server(Definition::new("fake", script)).max_wait(1_500).start();
-    let all: Vec<Langport> = spaces.iter().zip([lacking, failing, hanging, empty, starting]).map(start).collect();
+    // Who answers nothing is waited for in vain; the others take the time that they need.
+    let start = |(ws, (script, max_wait))| {
+        Langport::builder(ws).server(Definition::new("fake", script)).max_wait(max_wait).start()
+    };
+    let scripts = [(lacking, 25_000), (failing, 25_000), (hanging, 2_500), (empty, 25_000), (starting, 1_500)];
+    let all: Vec<Langport> = spaces.iter().zip(scripts).map(start).collect();
+    eventually("its start", || Some(all[2].hover(&at())).filter(|answer| answer.verdict() == "unanswered"));
     for (tool, args, _, _) in asking() {
         let answers: Vec<Answer> = all.iter().map(|lp| lp.tool(tool, &args)).collect();
         let firsts: BTreeSet<&str> = answers.iter().map(Answer::first).collect();
@@ -142,7 +154,7 @@ fn out_04_five_states_are_five_texts() {
 
 fn out_04_the_same_for_diagnostics() {
     let ws = Workspace::new("//- a.py\nfine\n");
-    let start = |script| Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(1_500).start();
+    let start = |script| Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(6_000).start();
     let failing =
         start(Script::new().pull().on("textDocument/diagnostic", [Act::Fail(-32603, "internal trouble".into())]));
     failing.diagnostics("a.py").fails("failed").contains("internal trouble").lacks("no problems");
@@ -182,7 +194,7 @@ fn out_05_text_alone_is_the_default() {
 
 fn d2_1_every_failure_has_its_name() {
     let ws = Workspace::new("//- a.py\nfine\n");
-    let start = |definition| Langport::builder(&ws).server(definition).max_wait(2_500).start();
+    let start = |definition| Langport::builder(&ws).server(definition).max_wait(6_000).start();
     let fake = |script| Definition::new("fake", script);
     let expect = |definition, code: &str, words: &[&str]| {
         let lp = start(definition);

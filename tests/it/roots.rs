@@ -223,10 +223,10 @@ fn signalled(ready: &str, loading: Vec<Act>, loaded: Vec<Act>) {
     let gate = Act::Await(ws.gate("loaded"));
     let acts: Vec<Act> = loading.into_iter().chain([gate]).chain(loaded).collect();
     let fake = Definition::new("fake", Script::new().on("initialized", acts));
-    let lp = Langport::builder(&ws).server(fake.table(&format!("[ready]\n{ready}"))).max_wait(2_000).start();
+    let lp = Langport::builder(&ws).server(fake.table(&format!("[ready]\n{ready}"))).max_wait(6_000).start();
     let ask = || lp.tool("references", &json!({"file_path": "core.py", "line": 1, "column": 5}));
     ask().fine().verdict_is("indexing");
-    lp.tool("status", &json!({})).contains("local/fake  indexing");
+    eventually("it loads", || lp.tool("status", &json!({})).has("local/fake  indexing").then_some(()));
     ws.open("loaded");
     let answer = eventually("a fresh answer", || Some(ask()).filter(|answer| answer.verdict() == "fresh"));
     assert_eq!(answer.places().len(), 2, "{answer}");

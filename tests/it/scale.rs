@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake::script::Script,
-    support::{Definition, Langport, Workspace, eventually, procs},
+    support::{Definition, Langport, Pace, Workspace, eventually, in_pace, procs},
 };
 
 trials![a_checkout_of_5000_files, a_workspace_of_100000_files];
@@ -28,6 +28,10 @@ fn git(ws: &Workspace, args: &[&str]) {
 }
 
 fn a_checkout_of_5000_files() {
+    in_pace(a_checkout);
+}
+
+fn a_checkout(pace: &Pace) {
     let ws = Workspace::new("//- use.py\nNEEDS tally\n");
     git(&ws, &["init", "-q", "-b", "one"]);
     let write = |text: &str| (0..5_000).for_each(|i| ws.write(&format!("p{}/q{}/m{i}.py", i % 10, i % 100), text));
@@ -44,8 +48,11 @@ fn a_checkout_of_5000_files() {
         let switched = Instant::now();
         git(&ws, &["checkout", "-q", branch]);
         let begun = Instant::now();
-        lp.diagnostics("use.py").says(expected);
+        let answer = lp.diagnostics("use.py");
         let took = begun.elapsed();
+        // Where others have the machine, all events cannot be worked through within the time for that, which is said.
+        pace.lost_if(answer.verdict() == "settling");
+        answer.says(expected);
         let used = procs::ticks(lp.pid()) - ticks;
         let told: Vec<usize> = lp.log().of("workspace/didChangeWatchedFiles")[notes..]
             .iter()

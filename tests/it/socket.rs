@@ -63,8 +63,8 @@ fn x26_a_server_that_never_listens_has_its_time() {
     let mut lp = Langport::builder(&ws)
         .server(deaf)
         .server(Definition::new("good", Script::new()).languages(&["go"]))
-        .config("start_timeout_ms = 1500")
-        .max_wait(8_000)
+        .config("start_timeout_ms = 5000")
+        .max_wait(15_000)
         .start();
     lp.tolerate();
     let told = lp.hover(&at());

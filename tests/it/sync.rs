@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     fake::script::{Script, watch},
-    support::{Answer, Definition, Langport, Workspace, within},
+    support::{Answer, Definition, Langport, Pace, Workspace, in_pace, within},
 };
 
 trials![
@@ -321,14 +321,20 @@ fn a7_4_documents_are_opened_changed_and_closed() {
 }
 
 fn d1_17_watched_files_are_told_before_documents() {
+    in_pace(watched_files_are_told_before_documents);
+}
+
+fn watched_files_are_told_before_documents(pace: &Pace) {
     let ws = Workspace::new("//- a.py\nalpha\n//- b.py\nother\n");
     let lp = Langport::with(&ws, Script::watching("**/*"));
     let hover = || lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1}));
     hover().contains("WORD alpha");
     for i in 0..5 {
-        ws.write("b.py", &format!("other{i}\n"));
-        ws.write("a.py", &format!("alpha{i}\n"));
         let before = lp.log().methods().len();
+        pace.keep(|| {
+            ws.write("b.py", &format!("other{i}\n"));
+            ws.write("a.py", &format!("alpha{i}\n"));
+        });
         hover().contains(&format!("WORD alpha{i}"));
         let new = lp.log().methods().split_off(before);
         let at =

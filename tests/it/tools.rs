@@ -35,7 +35,7 @@ fn place(file: &str, line: usize, column: usize) -> Value {
 fn x13_a_symbol_that_nobody_could_be_asked_for_is_not_missing() {
     let ws = Workspace::new(SHOP);
     let script = Script::new().on("workspace/symbol", [Act::Sleep(1)]);
-    let lp = Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(2_000).start();
+    let lp = Langport::builder(&ws).server(Definition::new("fake", script)).max_wait(6_000).start();
     lp.hover(&json!({"symbol": "Cart"})).fails("failed").lacks("no server knows").contains("fake unanswered");
 }
 

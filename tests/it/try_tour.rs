@@ -15,7 +15,7 @@ use crate::{
         script::{Act, Script},
     },
     support::{
-        Definition, Log, Workspace,
+        BUSY, Definition, Log, Workspace,
         procs::{self, MARK},
         within,
     },
@@ -70,7 +70,7 @@ fn end(ws: &Workspace, child: Child) -> Seen {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let seen = Seen { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) };
     assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "the copy stays\n{}", seen.out);
-    let gone = within(std::time::Duration::from_secs(2), || procs::marked(&ws.mark_text()).is_empty().then_some(()));
+    let gone = within(BUSY, || procs::marked(&ws.mark_text()).is_empty().then_some(()));
     assert!(gone.is_some(), "left behind: {:?}", procs::marked(&ws.mark_text()));
     seen
 }

@@ -7,7 +7,7 @@ use crate::{
         script::{Act, Ask, Publish, Script, register, watch},
         wire::frame,
     },
-    support::{Definition, Langport, Workspace},
+    support::{Definition, Langport, Pace, Workspace, in_pace},
 };
 
 trials![
@@ -49,12 +49,16 @@ fn pro_01_registrations_are_answered_with_null() {
 }
 
 fn pro_01_an_unregistered_watcher_is_forgotten() {
+    in_pace(an_unregistered_watcher_is_forgotten);
+}
+
+fn an_unregistered_watcher_is_forgotten(pace: &Pace) {
     let ws = Workspace::new("//- a.py\nalpha\n//- b.py\nbeta\n");
     let gone = json!({"unregisterations": [{"id": "watch-1", "method": "workspace/didChangeWatchedFiles"}]});
     let gone = Ask::new("gone", "client/unregisterCapability", gone).block();
     let lp = Langport::with(&ws, Script::watching("**/*").on("textDocument/definition", [gone.into(), Act::Default]));
     lp.hover(&at()).fine();
-    ws.write("b.py", "beta2\n");
+    pace.keep(|| ws.write("b.py", "beta2\n"));
     lp.hover(&at()).fine();
     assert_eq!(lp.log().count("workspace/didChangeWatchedFiles"), 1);
     lp.tool("definition", &at()).fine();

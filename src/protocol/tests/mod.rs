@@ -148,7 +148,7 @@ impl Rig {
         let (their_output, input) = duplex(pipe);
         let host =
             Arc::new(Recorder { told: Mutex::default(), count: watch::Sender::new(0), panics: AtomicUsize::new(0) });
-        let streams = Streams { input: Box::new(input), output: Box::new(output) };
+        let streams = Streams { input: Box::new(input), output: Box::new(output), unread: None };
         let connection = Connection::open(streams, Arc::<Recorder>::clone(&host), limits, room);
         let generous = FrameLimits { header: 8192, body: usize::MAX, keep: usize::MAX, junk: 0 };
         let input: FrameReader<_, Junk> = FrameReader::new(their_input, generous, |_: &[u8]| panic!("junk"));

@@ -95,7 +95,7 @@ impl Memory {
         }
         let ((input, theirs), (mine, output)) = (duplex(1 << 16), duplex(1 << 16));
         tokio::spawn(live(self.clone(), life, mine, theirs));
-        Ok(Streams { input: Box::new(input), output: Box::new(output) })
+        Ok(Streams { input: Box::new(input), output: Box::new(output), unread: None })
     }
 }
 

@@ -22,8 +22,13 @@ pub use environment::allowed_env;
 #[cfg(target_os = "linux")]
 pub(super) use exec::server;
 
+use crate::sys::awake::while_awake;
+
 /// How long a killed tree may take to be gone before we stop waiting for it: something stuck in the kernel.
 const GONE: Duration = Duration::from_secs(2);
+
+/// How long a process that is on its way out may take to be gone, and its watchdog to say so.
+const LEAVING: Duration = Duration::from_secs(3);
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -140,8 +145,15 @@ impl Running {
     /// How the server ended, if it does within `longest`.
     pub async fn ended(&self, longest: Duration) -> Option<Exit> {
         let mut exited = self.exited.clone();
-        tokio::time::timeout(longest, exited.wait_for(Option::is_some)).await.ok()?.ok()?;
+        while_awake(longest, exited.wait_for(Option::is_some)).await?.ok()?;
         self.exit()
+    }
+
+    /// The same for one from which nothing comes any more. The kernel closes the pipes of a process that ends some time
+    /// before anybody can be told how it ended: one that is on its way out is waited for longer.
+    pub async fn fate(&self, longest: Duration) -> Option<Exit> {
+        let exit = self.ended(longest).await;
+        if exit.is_none() && is_leaving(self.pid) { self.ended(LEAVING).await } else { exit }
     }
 
     /// Asks the server's group to end (SIGTERM), gives it `grace`, then kills what is left. Returns when all are gone.
@@ -193,6 +205,19 @@ pub fn explain_exit(program: &Path, exit: Exit) -> String {
             None => exit.to_string(),
         },
         _ => exit.to_string(),
+    }
+}
+
+/// Whether a process has ended or is about to, though perhaps nobody has taken leave of it yet.
+fn is_leaving(pid: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        crate::sys::tree::is_leaving(pid)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = pid;
+        false
     }
 }
 

@@ -34,7 +34,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::config::count;
-use crate::sys::files::{self, Inode};
+use crate::sys::{
+    awake::while_awake,
+    files::{self, Inode},
+};
 use crate::workspace::roots::Roots;
 use log::Log;
 use patience::Patience;
@@ -241,7 +244,7 @@ impl Watcher {
     async fn is_set_up(&self, deadline: Duration) -> bool {
         let State::SettingUp { round, .. } = *self.state.borrow() else { return true };
         let (left, mut states) = (self.patience.left(round, deadline), self.state.subscribe());
-        tokio::time::timeout(left, states.wait_for(State::is_settled)).await.is_ok()
+        while_awake(left, states.wait_for(State::is_settled)).await.is_some()
     }
 
     /// The newest position: what happened before it is of no interest to who begins now.

@@ -23,7 +23,7 @@ use super::queue::Queue;
 use super::rules::Rules;
 use super::source::Feed;
 use super::{Barrier, Options, State};
-use crate::sys::files;
+use crate::sys::{awake::while_awake, files};
 
 /// Room for some thousand events.
 const BUFFER: usize = 64 << 10;
@@ -106,7 +106,7 @@ impl Service {
             // Nearly always nothing is waiting and nobody at work.
             return barrier;
         }
-        tokio::time::timeout(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
+        while_awake(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
     }
 
     async fn reach(&self) -> Barrier {
@@ -126,7 +126,7 @@ impl Service {
 
     /// Works through what has happened in the folders that are watched so far.
     pub(super) async fn catch_up(&self, deadline: Duration) {
-        tokio::time::timeout(deadline, self.shared.turn()).await.ok();
+        while_awake(deadline, self.shared.turn()).await;
     }
 
     /// Watches folders below `path`, which the rules leave out. False if there is no such folder.

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::log::Log;
 use super::rules::Rules;
 use super::sweep::{Begin, ENTRIES, Sweep, Top};
+use crate::sys::awake::while_awake;
 
 /// Dropping it ends its thread.
 #[derive(Debug)]
@@ -117,7 +118,7 @@ impl Sweeper {
         self.shared.ring();
         let reached = done.wait_for(|done| done.asked >= ticket);
         // The sender is ours: it cannot be gone.
-        tokio::time::timeout(deadline, reached).await.is_ok_and(|done| done.is_ok_and(|done| done.whole))
+        while_awake(deadline, reached).await.is_some_and(|done| done.is_ok_and(|done| done.whole))
     }
 }
 

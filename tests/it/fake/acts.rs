@@ -297,7 +297,10 @@ impl Fake {
             for step in &steps {
                 let mut list = match step {
                     Step::Sleep(ms) => {
+                        let begun = Instant::now();
                         std::thread::sleep(Duration::from_millis(*ms));
+                        let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                        fake.event("slept", json!({"ms": ms, "over": took.saturating_sub(*ms)}));
                         continue;
                     }
                     Step::Await(gate) => {

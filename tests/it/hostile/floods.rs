@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{at, honest, small};
+use super::{PATIENT, at, honest, small};
 use crate::fake::{
     script::{Act, Publish, Script},
     wire::frame,
@@ -35,7 +35,7 @@ fn problem(message: &str) -> Value {
 
 /// Before a hover is answered this comes; the answer is right all the same.
 fn flood(text: String) {
-    small(Script::new().on(HOVER, [Act::Raw(text), Act::Default]), 60_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Raw(text), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_in(&["fresh", "indexing"]).contains("WORD alpha");
         lp.tool("status", &json!({"server": "fake"})).fine();
         assert_eq!(lp.log_of("fake").starts(), 1);
@@ -52,7 +52,7 @@ fn b3_lists_for_one_file_without_end() {
         })
         .collect();
     let script = Script::new().publish(Publish::never()).on("textDocument/didOpen", lists);
-    small(script, 60_000, |lp| {
+    small(script, PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         // The last one is the one that counts.
         lp.diagnostics("a.py")
@@ -72,7 +72,7 @@ fn b3_lists_for_files_that_were_never_there() {
         )
     });
     let acts: Vec<Act> = lists.chain([Act::Default]).collect();
-    small(Script::new().on(HOVER, acts), 60_000, |lp| {
+    small(Script::new().on(HOVER, acts), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         let all = lp.tool("diagnostics", &json!({"scope": "workspace"}));
         all.lacks("there.py").lacks("nnnn");
@@ -138,7 +138,7 @@ fn b3_answers_to_nobody_without_end() {
 
 fn b3_stderr_without_a_line_end() {
     let flood = Act::Stderr("E".repeat(30 << 20), 1);
-    small(Script::new().on(HOVER, [flood, Act::Default]), 30_000, |lp| {
+    small(Script::new().on(HOVER, [flood, Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         let status = lp.tool("status", &json!({"server": "fake"}));
         assert!(status.fine().text.chars().count() <= 8_000);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{at, small};
+use super::{PATIENT, at, small};
 use crate::fake::{
     script::{Act, Script},
     wire::frame,
@@ -24,14 +24,14 @@ fn zeros(count: usize) -> String {
 
 fn a_batch_of_millions_of_nothings() {
     let batch = frame(&zeros(6_000_000));
-    small(Script::new().on(HOVER, [Act::Raw(batch), Act::Default]), 55_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Raw(batch), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
 
 fn a_handshake_of_millions_of_nothings() {
     let answer = format!(r#"{{"jsonrpc":"2.0","id":$id,"result":{{"capabilities":{{"x":{}}}}}}}"#, zeros(3_000_000));
-    small(Script::new().on("initialize", [Act::RawReply(answer)]), 55_000, |lp| {
+    small(Script::new().on("initialize", [Act::RawReply(answer)]), PATIENT, |lp| {
         let answer = lp.hover(&at());
         assert!(answer.is_error, "{answer}");
         answer.verdict_is("unavailable").contains("initialize").contains("too large");
@@ -49,7 +49,7 @@ fn register(id: usize, method: &str, options: &str) -> String {
 fn registrations_of_millions_of_nothings() {
     let options = format!(r#"{{"z":{}}}"#, zeros(400_000));
     let flood: String = (0..8).map(|id| register(id, "x/y", &options)).collect();
-    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 55_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         lp.diagnostics("a.py").fine();
     });
@@ -65,7 +65,7 @@ fn selectors_of_very_many_patterns() {
         + &register(2, "workspace/didChangeWatchedFiles", &watch)
         + &register(3, "workspace/didChangeWatchedFiles", &watch.replace("a*", "c*"));
     let script = Script::new().on(HOVER, [Act::Raw(flood), Act::Default]).capability("definitionProvider", selector);
-    small(script, 55_000, |lp| {
+    small(script, PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         // Its capabilities are looked at for each question.
         lp.hover(&at()).verdict_is("fresh");

@@ -21,7 +21,7 @@ use crate::{
         script::{Act, Ask, Publish, Script},
         wire::frame,
     },
-    support::{Answer, Definition, Langport, Workspace, eventually, procs, within},
+    support::{Answer, BUSY, Definition, Langport, Workspace, eventually, procs, within},
 };
 
 trials![
@@ -46,6 +46,10 @@ trials![
 
 /// The memory that no misbehaviour may add, in KiB.
 const ALLOWED: u64 = 64 * 1024;
+
+/// The longest wait of a call whose answer has to come, however much there is to get through first: machines differ in
+/// how long that takes, and not in what is answered.
+pub(crate) const PATIENT: u64 = 240_000;
 
 fn at() -> Value {
     json!({"file_path": "a.py", "line": 1, "column": 1})
@@ -104,7 +108,7 @@ fn b3_a_body_beyond_the_limit() {
     small(Script::new().on("textDocument/hover", huge()), 10_000, |lp| honest(&lp.hover(&at())));
     // Just below it, and of no use: passed over, or ended; never kept.
     let large = frame(&format!(r#"{{"jsonrpc":"2.0","method":"x/y","params":["{}"]}}"#, "z".repeat(40_000_000)));
-    small(Script::new().on("textDocument/hover", [Act::Raw(large), Act::Default]), 20_000, |lp| {
+    small(Script::new().on("textDocument/hover", [Act::Raw(large), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
@@ -121,17 +125,17 @@ fn junk_lines_without_end() {
         Script::new()
             .on("textDocument/hover", [Act::RawTimes("Downloading the internet…\n".into(), lines), Act::Default])
     };
-    small(junk(30_000), 20_000, |lp| {
+    small(junk(30_000), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
     // Five megabytes in a row are no banner any more.
-    small(junk(200_000), 20_000, |lp| honest(&lp.hover(&at())));
+    small(junk(200_000), PATIENT, |lp| honest(&lp.hover(&at())));
 }
 
 fn batch_arrays() {
     let batch = r#"[{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"x"}},{"jsonrpc":"2.0","id":1,"result":5}]"#;
     let script = Script::new().on("textDocument/hover", [Act::Raw(frame(batch).repeat(100)), Act::Default]);
-    small(script, 10_000, |lp| {
+    small(script, PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
@@ -146,7 +150,7 @@ fn a_body_of_depth_one_hundred_thousand() {
         format!("{}1", r#"{"a":"#.repeat(100_000)),
     ];
     let acts: Vec<Act> = bodies.iter().map(|b| Act::Raw(frame(b))).chain([Act::Default]).collect();
-    small(Script::new().on("textDocument/hover", acts), 10_000, |lp| {
+    small(Script::new().on("textDocument/hover", acts), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
@@ -157,7 +161,7 @@ fn five_hundred_overlapping_requests() {
     let mut acts = vec![Act::Sleep(1)];
     acts.extend(asks);
     let script = Script::new().on("initialized", acts).on("textDocument/hover", [Act::Sleep(30), Act::Default]);
-    small(script, 20_000, |lp| {
+    small(script, PATIENT, |lp| {
         let calls: Vec<i64> = (0..500).map(|_| lp.call("lsp_hover", &at())).collect();
         let mut fresh = 0;
         for call in calls {
@@ -172,7 +176,7 @@ fn five_hundred_overlapping_requests() {
 
 fn a_flood_of_stderr() {
     let flood = Act::Stderr("E".repeat(1_000), 20_000);
-    small(Script::new().on("textDocument/hover", [flood, Act::Default]), 20_000, |lp| {
+    small(Script::new().on("textDocument/hover", [flood, Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         let status = lp.tool("status", &json!({"server": "fake"}));
         assert!(status.text.chars().count() <= 8_000);
@@ -188,13 +192,13 @@ fn a_flood_of_notifications() {
     );
     let script = Script::new()
         .on("textDocument/hover", [Act::RawTimes(log, 50_000), Act::RawTimes(progress, 50_000), Act::Default]);
-    small(script, 25_000, |lp| {
+    small(script, PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
 
 fn a_hover_of_three_megabytes() {
-    small(Script::new().on("textDocument/hover", [Act::Hover(3_000_000)]), 20_000, |lp| {
+    small(Script::new().on("textDocument/hover", [Act::Hover(3_000_000)]), PATIENT, |lp| {
         let answer = lp.hover(&at());
         answer.verdict_is("fresh").contains("long hover");
         assert!(answer.text.chars().count() <= 8_000);
@@ -202,7 +206,7 @@ fn a_hover_of_three_megabytes() {
 }
 
 fn two_hundred_thousand_references() {
-    small(Script::new().on("textDocument/references", [Act::Locations(200_000)]), 50_000, |lp| {
+    small(Script::new().on("textDocument/references", [Act::Locations(200_000)]), PATIENT, |lp| {
         let answer = lp.tool("references", &at());
         answer.fine().verdict_in(&["fresh", "partial"]);
         assert!(answer.has("200,000") || answer.has("200000"), "the true total: {}", answer.first());
@@ -298,14 +302,15 @@ fn a8_4_a_server_that_hangs_everywhere() {
     {
         script = script.on(method, []);
     }
-    small(script, 1_000, |lp| {
+    small(script, 3_000, |lp| {
+        eventually("its start", || Some(lp.hover(&at())).filter(|answer| answer.verdict() == "unanswered"));
         let begun = Instant::now();
         for tool in ["hover", "definition", "references"] {
             lp.tool(tool, &at()).fine().verdict_is("unanswered");
         }
         lp.tool("symbols", &json!({"file_path": "a.py"})).verdict_is("unanswered");
         lp.diagnostics("a.py").verdict_is("unanswered");
-        assert!(begun.elapsed() < Duration::from_secs(9), "each call is bounded: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(5 * 3) + BUSY, "each call is bounded: {:?}", begun.elapsed());
         assert_eq!(lp.log_of("fake").starts(), 1, "slow is not broken");
     });
 }

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{at, honest, small};
+use super::{PATIENT, at, honest, small};
 use crate::{
     fake::{
         script::{Act, Publish, Script},
         wire::frame,
     },
-    support::{Answer, Langport, eventually},
+    support::{Answer, BUSY, Langport, eventually},
 };
 
 trials![
@@ -29,9 +29,6 @@ trials![
 const HOVER: &str = "textDocument/hover";
 const MOMENTS: [&str; 5] = ["start", "initialize", "initialized", "textDocument/didOpen", HOVER];
 
-/// What a call may take beyond its time on a machine that is busy with other tests.
-const BUSY: Duration = Duration::from_secs(10);
-
 /// A hover, and one of the server that is well while it lasts.
 fn asked(lp: &Langport, max_wait: u64) -> Answer {
     let begun = Instant::now();
@@ -45,9 +42,11 @@ fn asked(lp: &Langport, max_wait: u64) -> Answer {
 }
 
 /// Until a server that does not misbehave any more answers.
-fn healed(lp: &Langport) {
-    eventually("a server that is well again", || Some(asked(lp, 6_000)).filter(|answer| answer.verdict() == "fresh"))
-        .contains("WORD alpha");
+fn healed(lp: &Langport, max_wait: u64) {
+    eventually("a server that is well again", || {
+        Some(asked(lp, max_wait)).filter(|answer| answer.verdict() == "fresh")
+    })
+    .contains("WORD alpha");
 }
 
 fn a8_4_what_can_be_passed_over_is_passed_over_at_every_moment() {
@@ -187,20 +186,20 @@ fn a8_4_lengths_that_cannot_be_honoured_end_the_server_at_every_moment() {
     ];
     for (index, (act, named)) in rows.into_iter().enumerate() {
         for moment in ["initialize", HOVER] {
-            small(Script::new().on(moment, [act.clone()]), 6_000, |lp| {
-                let answer = asked(lp, 6_000);
+            small(Script::new().on(moment, [act.clone()]), PATIENT, |lp| {
+                let answer = asked(lp, PATIENT);
                 honest(&answer);
                 assert!(answer.is_error && answer.has(named), "{named} at {moment}: {answer}");
             });
         }
         // Each moment with some of them; the second start is well.
         for moment in MOMENTS.into_iter().skip(index % 2).step_by(2) {
-            small(Script::new().on(moment, [Act::FirstStarts(1), act.clone()]), 10_000, |lp| {
-                let answer = asked(lp, 10_000);
+            small(Script::new().on(moment, [Act::FirstStarts(1), act.clone()]), PATIENT, |lp| {
+                let answer = asked(lp, PATIENT);
                 if answer.verdict() != "fresh" {
                     honest(&answer);
                 }
-                healed(lp);
+                healed(lp, PATIENT);
                 assert_eq!(lp.log_of("fake").starts(), 2, "{named} at {moment}");
             });
         }
@@ -231,7 +230,7 @@ fn a8_4_an_output_that_is_closed_at_every_moment() {
             if answer.verdict() != "fresh" {
                 honest(&answer);
             }
-            healed(lp);
+            healed(lp, 10_000);
         });
     }
 }

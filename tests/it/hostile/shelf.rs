@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{ALLOWED, crowd::list};
+use super::{ALLOWED, PATIENT, crowd::list};
 use crate::{
     fake::script::{Act, Publish, Script},
     support::{Answer, Definition, Langport, Workspace, procs},
@@ -39,8 +39,8 @@ fn b3_out_02_sixteen_servers_share_the_room_for_problems() {
     let ws = Workspace::new(&format!("{files}//- e.lua\nERR its own\nWARN too\n"));
     let mut builder = Langport::builder(&ws)
         .server(Definition::new("good", Script::new()).languages(&["lua"]))
-        .config("instances = 20\nrequest_timeout_ms = 100000")
-        .max_wait(100_000);
+        .config("instances = 20\nrequest_timeout_ms = 240000")
+        .max_wait(PATIENT);
     for (language, ending) in LANGUAGES {
         let own = format!("a.{ending}");
         let lists = |version| -> Vec<Act> {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{at, honest, small};
+use super::{PATIENT, at, honest, small};
 use crate::fake::{
     script::{Act, Script},
     wire::frame,
@@ -31,7 +31,7 @@ fn growing(head: &str, piece: &str, mib: usize, tail: &str) -> Act {
 fn b3_an_introduction_that_grows() {
     for piece in PIECES {
         let act = growing(r#"{"capabilities":{"hoverProvider":true},"more":"#, piece, 8, "}");
-        small(Script::new().on("initialize", [act]), 25_000, |lp| {
+        small(Script::new().on("initialize", [act]), PATIENT, |lp| {
             let answer = lp.hover(&at());
             honest(&answer);
             assert!(answer.is_error && answer.has("too large"), "{piece}: {answer}");
@@ -84,7 +84,7 @@ fn b3_answers_that_grow() {
         for (method, acts) in turns {
             script = script.each(method, acts);
         }
-        small(script, 50_000, |lp| {
+        small(script, PATIENT, |lp| {
             for (method, tool, arguments, _, _) in &calls {
                 let answer = lp.tool(tool, arguments);
                 assert!(answer.text.chars().count() <= 8_000, "{method} {piece}: {answer}");
@@ -98,7 +98,7 @@ fn b3_batches_that_grow() {
     for piece in ["0,", "[],"] {
         let act =
             Act::Pieces { head: "[".into(), piece: piece.into(), times: (16 << 20) / piece.len(), tail: "0]".into() };
-        small(Script::new().on(HOVER, [act, Act::Default]), 50_000, |lp| {
+        small(Script::new().on(HOVER, [act, Act::Default]), PATIENT, |lp| {
             lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
             assert_eq!(lp.log_of("fake").starts(), 1);
         });
@@ -130,7 +130,7 @@ fn b3_questions_and_registrations_that_grow() {
                 flood += &frame(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
             }
         }
-        small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 50_000, |lp| {
+        small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), PATIENT, |lp| {
             lp.hover(&at()).verdict_in(&["fresh", "indexing"]).contains("WORD alpha");
             assert_eq!(lp.log_of("fake").starts(), 1);
         });
@@ -154,7 +154,7 @@ fn b3_selectors_and_watchers_that_grow() {
             (0..200).map(|n| json!({"globPattern": format!("**/{}{n}", "[!a-y]*?".repeat(480))})).collect();
         flood += &register(7_000 + i, "workspace/didChangeWatchedFiles", json!({"watchers": long}));
     }
-    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 50_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), PATIENT, |lp| {
         for _ in 0..2 {
             lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         }
@@ -169,7 +169,7 @@ fn b3_long_words_of_refusal() {
         times: (35 << 20) / 9,
         tail: "\"}}".into(),
     };
-    small(Script::new().on(HOVER, [act]), 50_000, |lp| {
+    small(Script::new().on(HOVER, [act]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("failed").contains("so sorry");
     });
 }

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{ALLOWED, at, honest, small};
+use super::{ALLOWED, PATIENT, at, honest, small};
 use crate::{
     fake::{
         script::{Act, Ask, Script},
         wire::frame,
     },
-    support::{Definition, Langport, Workspace, procs, within},
+    support::{BUSY, Definition, Langport, PATIENCE, Workspace, procs, within},
 };
 
 trials![
@@ -57,7 +57,7 @@ fn a8_4_messages_of_no_shape_are_passed_over() {
     acts.push(Act::Default);
     // An id beyond 32 bits is an id.
     let big = Ask::new(9_999_999_999_i64, "workspace/configuration", json!({"items": [{}]})).block();
-    small(Script::new().on("initialized", [big.into()]).on(HOVER, acts), 10_000, |lp| {
+    small(Script::new().on("initialized", [big.into()]).on(HOVER, acts), PATIENT, |lp| {
         for _ in 0..3 {
             lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         }
@@ -75,14 +75,14 @@ fn a8_4_an_answer_that_is_no_json_ends_its_request_at_once() {
         r#"{"jsonrpc":"2.0","result":NaN,"id":"$id"}"#,
     ];
     let turns: Vec<Vec<Act>> = broken.iter().map(|body| vec![Act::RawReply((*body).into())]).collect();
-    small(Script::new().each(HOVER, turns), 20_000, |lp| {
+    small(Script::new().each(HOVER, turns), PATIENT, |lp| {
         let begun = Instant::now();
         for body in broken {
             let answer = lp.hover(&at());
             assert!(answer.is_error, "{body}: {answer}");
             answer.verdict_is("failed").contains("fake").contains("no valid JSON");
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "nothing waits for its time: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < BUSY, "nothing waits for its time: {:?}", begun.elapsed());
         assert_eq!(lp.log_of("fake").starts(), 1);
     });
 }
@@ -90,7 +90,7 @@ fn a8_4_an_answer_that_is_no_json_ends_its_request_at_once() {
 fn b3_an_answer_of_sixty_mebibytes_costs_no_memory() {
     let large =
         Script::new().on(HOVER, [Act::LargeHover(60 << 20)]).on("textDocument/references", [Act::LargeHover(50 << 20)]);
-    small(large, 60_000, |lp| {
+    small(large, PATIENT, |lp| {
         for tool in ["hover", "references"] {
             let answer = lp.tool(tool, &at());
             assert!(answer.is_error, "{answer}");
@@ -101,7 +101,7 @@ fn b3_an_answer_of_sixty_mebibytes_costs_no_memory() {
 }
 
 fn b3_an_answer_of_thirty_mebibytes_is_an_answer() {
-    small(Script::new().on(HOVER, [Act::LargeHover(30 << 20)]), 60_000, |lp| {
+    small(Script::new().on(HOVER, [Act::LargeHover(30 << 20)]), PATIENT, |lp| {
         let answer = lp.hover(&at());
         answer.verdict_is("fresh").contains("long hover");
         assert!(answer.text.chars().count() <= 8_000);
@@ -162,20 +162,20 @@ fn bytes_that_are_no_text() {
     small_body.extend_from_slice(b"\xe9\xff\xc3\"}}");
     let mut framed = format!("Content-Length: {}\r\n\r\n", small_body.len()).into_bytes();
     framed.extend_from_slice(&small_body);
-    small(Script::new().on(HOVER, [Act::Bytes(framed), Act::Default]), 10_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Bytes(framed), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
     });
 }
 
 fn slow_loris_and_half_frames() {
     let slow = Act::Drip(frame(&"x".repeat(1_000)), 100);
-    small(Script::new().on(HOVER, [slow]), 1_500, |lp| {
+    small(Script::new().on(HOVER, [slow]), 5_000, |lp| {
         let begun = Instant::now();
         lp.hover(&at()).verdict_in(&["unanswered", "failed", "unavailable"]).contains("fake");
-        assert!(begun.elapsed() < Duration::from_secs(4));
+        assert!(begun.elapsed() < Duration::from_secs(5) + BUSY);
     });
     let half = Act::Raw("Content-Length: 500\r\n\r\n{\"jsonrpc\":\"2.0\",".into());
-    small(Script::new().on(HOVER, [half]), 1_500, |lp| {
+    small(Script::new().on(HOVER, [half]), 5_000, |lp| {
         lp.hover(&at()).verdict_in(&["unanswered", "failed", "unavailable"]).contains("fake");
     });
 }
@@ -187,7 +187,7 @@ fn questions_before_the_handshake_is_answered() {
         Ask::new("what", "x/unknown", json!({})).block(),
     ];
     let acts: Vec<Act> = asks.map(Act::from).into_iter().chain([Act::Default]).collect();
-    small(Script::new().on("initialize", acts), 10_000, |lp| {
+    small(Script::new().on("initialize", acts), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh");
         let answer = lp.log_of("fake").answer_to(&json!("early"));
         assert_eq!(answer["result"].as_array().map(Vec::len), Some(2), "{answer}");
@@ -199,13 +199,13 @@ fn a_handshake_that_is_never_answered() {
     let mut lp = Langport::builder(&ws)
         .server(Definition::new("fake", Script::new().on("initialize", [])))
         .server(Definition::new("good", Script::new()).languages(&["go"]))
-        .config("start_timeout_ms = 1500")
-        .max_wait(1_000)
+        .config("start_timeout_ms = 8000")
+        .max_wait(5_000)
         .start();
     lp.tolerate();
     lp.hover(&at()).verdict_is("indexing").contains("starting");
     lp.hover(&json!({"file_path": "b.go", "line": 1, "column": 1})).verdict_is("fresh");
-    let told = within(Duration::from_secs(8), || Some(lp.hover(&at())).filter(|a| a.verdict() == "unavailable"));
+    let told = within(PATIENCE, || Some(lp.hover(&at())).filter(|a| a.verdict() == "unavailable"));
     told.expect("the end of its time").contains("initialize");
 }
 
@@ -217,7 +217,7 @@ fn lists_for_files_that_are_not_there() {
             {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}, "message": message}]}})
     };
     let flood: String = (0..5_000).map(|i| frame(&list(i).to_string())).collect();
-    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 30_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         lp.diagnostics("a.py").verdict_in(&["fresh", "settling"]).lacks("no/such");
     });
@@ -234,7 +234,7 @@ fn registrations_without_end() {
         )
     };
     let flood: String = (0..1_000).map(register).collect();
-    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), 30_000, |lp| {
+    small(Script::new().on(HOVER, [Act::Raw(flood), Act::Default]), PATIENT, |lp| {
         lp.hover(&at()).verdict_is("fresh").contains("WORD alpha");
         lp.diagnostics("a.py").fine();
     });

@@ -5,11 +5,10 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use super::{
-    Workspace,
+    BUSY, Workspace,
     procs::{self, MARK},
     within,
 };
@@ -47,7 +46,7 @@ pub(crate) fn run(ws: &Workspace, args: &[&str], path: &str) -> Seen {
     let done = command(ws, args, path).output().expect("langport starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     let seen = Seen { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) };
-    let gone = within(Duration::from_secs(2), || procs::marked(&ws.mark_text()).is_empty().then_some(()));
+    let gone = within(BUSY, || procs::marked(&ws.mark_text()).is_empty().then_some(()));
     assert!(gone.is_some(), "left behind: {:?}", procs::marked(&ws.mark_text()));
     assert_eq!(fs::read_dir(&temp).expect("a folder").count(), 0, "temporary files stay");
     seen

@@ -11,13 +11,13 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Answer, Definition, Era, Log, Mcp, Workspace,
+    Answer, BUSY, Definition, Era, Log, Mcp, Workspace,
     procs::{self, MARK},
     within,
 };
 
-/// How long langport may take to go.
-const GOODBYE: Duration = Duration::from_secs(8);
+/// How long langport may take to go: five seconds in all, on an idle machine.
+const GOODBYE: Duration = Duration::from_secs(5).saturating_add(BUSY);
 
 /// How langport is started.
 pub(crate) struct Builder<'w> {
@@ -216,7 +216,7 @@ impl Langport {
     /// Processes of this test that are still there after a moment's grace.
     pub(crate) fn left(&self) -> Vec<(u32, String)> {
         let mut left = Vec::new();
-        let _ = within(Duration::from_secs(2), || {
+        let _ = within(BUSY, || {
             left = procs::marked(&self.mark).into_iter().collect();
             left.is_empty().then_some(())
         });

@@ -21,6 +21,9 @@ pub(crate) enum Era {
     Modern,
 }
 
+/// How long an answer is waited for that has to come: longer than any call may take.
+const ANSWERED: Duration = Duration::from_secs(300);
+
 /// The newest version.
 pub(crate) const MODERN: &str = "2026-07-28";
 
@@ -147,7 +150,7 @@ impl Mcp {
 
     #[track_caller]
     pub(crate) fn answer(&self, id: i64) -> Value {
-        match self.wait_for(id, Duration::from_secs(60)) {
+        match self.wait_for(id, ANSWERED) {
             Some((_, answer)) => answer,
             None => panic!(
                 "request {id} was not answered{}",

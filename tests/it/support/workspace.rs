@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -92,11 +93,18 @@ impl Workspace {
         fs::read_to_string(self.path(relative)).expect("a readable file")
     }
 
-    /// Writes in place, folders included.
+    /// Writes in place, folders included. A file is not emptied first: that wakes whoever watches it, and on a crowded
+    /// machine it would stay empty for as long as those take.
     pub(crate) fn write(&self, relative: &str, text: &str) {
         let path = self.path(relative);
         fs::create_dir_all(path.parent().expect("inside the root")).expect("folders");
-        fs::write(path, text).expect("a written file");
+        let mut file = fs::File::options().write(true).create(true).truncate(false).open(path).expect("a file");
+        let old = file.metadata().expect("a file").len();
+        file.write_all(text.as_bytes()).expect("a written file");
+        let new = u64::try_from(text.len()).expect("a length");
+        if old > new {
+            file.set_len(new).expect("a shorter file");
+        }
     }
 
     /// Writes as editors do: beside it, then renamed.

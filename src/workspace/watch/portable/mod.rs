@@ -26,7 +26,10 @@ use super::rules::Rules;
 use super::source::Feed;
 use super::sweep::Begin;
 use super::{Barrier, Options, State};
-use crate::sys::files::{self, TempDir};
+use crate::sys::{
+    awake::while_awake,
+    files::{self, TempDir},
+};
 use tree::Tree;
 
 /// Events that may wait; when there are more, everything is looked through instead.
@@ -143,7 +146,7 @@ impl Service {
 
     pub(super) async fn barrier(&self, deadline: Duration, renewed: bool) -> Barrier {
         self.shared.renewed.fetch_or(renewed, Ordering::SeqCst);
-        tokio::time::timeout(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
+        while_awake(deadline, self.reach()).await.unwrap_or(Barrier::TimedOut)
     }
 
     async fn reach(&self) -> Barrier {
