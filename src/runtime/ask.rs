@@ -88,16 +88,6 @@ impl Session {
         Ok(reply)
     }
 
-    /// Whether the server only loads another folder than the asked one, and what is asked is about one place or file: then
-    /// it can be asked meanwhile. rust-analyzer takes longer for each folder that it has.
-    fn loads_beside(&self, question: &Question) -> bool {
-        let is_local = question.query.at().is_some() || matches!(question.query, Query::Outline { .. });
-        is_local
-            && !question.query.project_wide()
-            && self.heard.record().readiness.is_adding()
-            && question.file.as_deref().is_some_and(|file| self.folders.has_loaded(file))
-    }
-
     fn must_agree(&self) -> bool {
         !self.agreed.load(Ordering::Relaxed) && self.heard.record().readiness.wants_agreement()
     }
@@ -342,6 +332,9 @@ impl Session {
         params: &Value,
     ) -> Result<Response, Shortfall> {
         let (begun, allowed) = (Instant::now(), question.left().min(self.limits.request_timeout));
+        if allowed.is_zero() {
+            return Err(Shortfall::Busy(Occupied::Late));
+        }
         let pending = self.request(method, params, allowed).map_err(|error| self.why(question, error))?;
         let response = pending.await.map_err(|error| self.why(question, error))?;
         // What the server told before it answered is known by then: its answer takes a shorter way than what it tells.

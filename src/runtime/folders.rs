@@ -13,7 +13,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::{protocol::uri::path_to_uri, registry};
 
-use super::{readiness::Standing, session::Session, shortfall::Shortfall};
+use super::{
+    query::{Query, Question},
+    readiness::Standing,
+    session::Session,
+    shortfall::Shortfall,
+};
 
 /// Folders that one process may serve.
 const FOLDERS: usize = 256;
@@ -145,6 +150,16 @@ impl Session {
         // What is ignored in it may have to be watched, too.
         self.desk().followed = None;
         Ok(())
+    }
+
+    /// Whether the server only loads another folder than the asked one, and what is asked is about one place or file: then
+    /// it can be asked meanwhile. rust-analyzer takes longer for each folder that it has.
+    pub(super) fn loads_beside(&self, question: &Question) -> bool {
+        let is_local = question.query.at().is_some() || matches!(question.query, Query::Outline { .. });
+        is_local
+            && !question.query.project_wide()
+            && self.heard.record().readiness.is_adding()
+            && question.file.as_deref().is_some_and(|file| self.folders.has_loaded(file))
     }
 
     /// Whether it is for this root what it is for its own.

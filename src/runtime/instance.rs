@@ -242,6 +242,10 @@ impl Instance {
             let Ok(_turn) = timeout(question.left(), session.turns.take(caller)).await else {
                 return Err(Shortfall::Busy(session.turns.taken()));
             };
+            // It came at the very end: to ask now would only make the server work for nobody.
+            if question.left().is_zero() {
+                return Err(Shortfall::Busy(Occupied::Late));
+            }
             session.join(root).await?;
             let asked = Instant::now();
             let result = session.ask(ground, question).await;

@@ -114,6 +114,8 @@ pub enum Occupied {
     Unread,
     #[error("too many calls wait for it to be started")]
     Calls,
+    #[error("the time allowed was over before it could be asked")]
+    Late,
     #[error("it cannot be started before another server has ended, which takes long")]
     Room,
 }
