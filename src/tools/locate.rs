@@ -104,7 +104,7 @@ impl Ask<'_> {
         {
             let at = found.get(wanted as usize - 1).copied();
             let at = at.ok_or_else(|| match lost {
-                Some(lost) => self.unread(&heard, lost),
+                Some(lost) => self.unread(&heard, &lost),
                 None => failure(
                     Code::Invalid,
                     format!("{} has {} of that name, and occurrence {wanted} was asked for", file.shown, found.len()),
@@ -118,7 +118,7 @@ impl Ask<'_> {
                 let notes = lost.map(|lost| format!("{lost}: there may be others of that name"));
                 Ok(Spot { file, at: *at, notes: notes.into_iter().collect() })
             }
-            ([], Some(lost)) => Err(self.unread(&heard, lost)),
+            ([], Some(lost)) => Err(self.unread(&heard, &lost)),
             ([], None) => self.first_use(file, symbol, &path, occurrence, outline.map(|(outline, _)| outline)),
             _ => {
                 let candidates = found
@@ -130,7 +130,7 @@ impl Ask<'_> {
     }
 
     /// The outline has more than could be read, and what is asked for may be in the rest.
-    fn unread(&self, heard: &Heard, lost: String) -> Failure {
+    fn unread(&self, heard: &Heard, lost: &str) -> Failure {
         let what = format!("{lost}, and what is asked for may be among the others");
         let open = failure(Code::Failed, what, "give file_path, line and symbol");
         Failure { servers: vec![self.part(heard)], ..open }

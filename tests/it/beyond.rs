@@ -155,20 +155,20 @@ fn b3_references_in_the_asked_file_are_kept() {
             r#"{{"uri":"{uri}","range":{{"start":{{"line":{line},"character":0}},"end":{{"line":{line},"character":5}}}}}}"#
         )
     };
-    let list = answer("", &place("b.py", 0), 100_000, &[place("a.py", 1)], "");
+    let list = answer("", &place("b.py", 0), 100_500, &[place("a.py", 1)], "");
     let lp = patient(&ws, Script::new().on("textDocument/references", [list]));
     let found = lp.tool("references", &json!({"file_path": "a.py", "line": 1, "column": 1}));
-    found.contains("2 references in 2 files").contains("the server sent 100001");
+    found.contains("2 references in 2 files").contains("the server sent 100501");
     assert_eq!(found.places()[0], ("a.py".to_owned(), 2, 1), "{found}");
 }
 
 fn b3_definitions_that_are_cut_off_are_counted() {
     let ws = Workspace::new("//- a.py\nalpha\n//- b.py\nalpha\n");
     let place = |file: &str| format!(r#"{{"uri":"{}","range":{RANGE}}}"#, ws.uri(file));
-    let list = answer("", &place("b.py"), 100_000, &[place("a.py")], "");
+    let list = answer("", &place("b.py"), 100_500, &[place("a.py")], "");
     let lp = patient(&ws, Script::new().on("textDocument/definition", [list]));
     let found = lp.tool("definition", &json!({"file_path": "a.py", "line": 1, "column": 1}));
-    found.contains("the server sent 100001; the rest is cut off");
+    found.contains("the server sent 100501; the rest is cut off");
     assert_eq!(found.places()[0].0, "a.py", "{found}");
 }
 
