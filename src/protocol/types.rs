@@ -89,6 +89,8 @@ pub struct Completions {
     pub incomplete: bool,
     pub total: usize,
     pub dropped: usize,
+    /// Those that fit what is typed and were not kept.
+    pub missed: usize,
 }
 
 /// One signature of a call.
@@ -107,6 +109,8 @@ pub struct Signatures {
     pub signatures: Vec<Signature>,
     pub active_signature: u32,
     pub active_parameter: Option<u32>,
+    /// How many there are, those included that were not kept.
+    pub total: usize,
 }
 
 /// One symbol of an outline, in document order; `depth` gives the nesting.
@@ -130,6 +134,8 @@ pub struct Outline {
     pub symbols: Vec<Symbol>,
     pub total: usize,
     pub dropped: usize,
+    /// Those that were not kept and may be what was asked for.
+    pub missed: usize,
     /// The server sent `SymbolInformation`: selections are whole ranges.
     pub flat: bool,
 }
@@ -347,6 +353,8 @@ pub struct CodeAction {
     pub has_edit: bool,
     /// The command that it runs.
     pub command: Option<String>,
+    /// Which of those that are alike.
+    pub nth: usize,
     pub raw: Box<RawValue>,
 }
 

@@ -8,16 +8,12 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tokio::{
-    runtime::Handle,
-    sync::OwnedMutexGuard,
-    time::{Instant, sleep_until, timeout},
-};
+use tokio::time::{Instant, timeout};
 
 use crate::protocol::{
-    Method, Pending, RequestError,
+    Method,
     positions::{Point, Range},
-    read::{self, Caps},
+    read::{self, Caps, Wanted, is_below},
     types::{Capped, CodeAction, Diagnostic, EditStep, FileRef, WorkspaceEdit},
     uri::path_to_uri,
     weight::tree,
@@ -25,6 +21,7 @@ use crate::protocol::{
 use crate::sys::files;
 
 use super::{
+    commands::LATE,
     documents::Nudge,
     ground::Ground,
     propose::{Computed, declined, json_of, unreadable},
@@ -38,8 +35,6 @@ use super::{
 
 /// A command that has not ended after this is taken for lost.
 const LONGEST: Duration = Duration::from_secs(300);
-/// Some servers ask for their edit after they have said that the command is done.
-const LATE: Duration = Duration::from_millis(500);
 /// Asks again for the problems of a file that was written meanwhile, at most this often.
 const REWRITTEN: usize = 5;
 /// Kinds of actions that need no name from elsewhere.
@@ -92,8 +87,9 @@ impl Session {
         ground: &Ground,
         question: &Question,
         span: Option<(Point, Point)>,
-        only: &[String],
+        wanted: Wanted<'_>,
     ) -> Result<Offered<'_>, Shortfall> {
+        let only = wanted.only;
         let mut known = self.known(ground, question).await?;
         let mut range = self.range_of(&known.focus, span)?;
         let (mut reached, mut lack) = (None, None);
@@ -122,13 +118,8 @@ impl Session {
         }
         let params = json!({"textDocument": {"uri": path_to_uri(&focus.path)}, "range": range, "context": context});
         let response = self.request_retrying(ground, question, Method::CodeAction.name(), &params).await?;
-        let mut list = read::code_actions(response.result(), &Caps::default())
+        let list = read::code_actions(response.result(), &Caps::default(), wanted)
             .map_err(|error| Shortfall::Shape(error.to_string()))?;
-        // Not every server heeds `only`.
-        if !only.is_empty() {
-            list.items.retain(|action| action.kind.as_deref().is_some_and(|kind| is_below(kind, only)));
-            list.total = list.items.len();
-        }
         Ok(Offered { actions: Actions { list, diagnosed: verdict, lack }, focus, _reached: reached })
     }
 
@@ -149,10 +140,12 @@ impl Session {
         pick: &Pick,
     ) -> Result<Computed, Shortfall> {
         // What was opened stays so until it has computed its edit.
-        let Offered { actions, focus, _reached } = self.actions(ground, question, span, only).await?;
+        let wanted = Wanted { only, title: Some(&pick.title) };
+        let Offered { actions, focus, _reached } = self.actions(ground, question, span, wanted).await?;
         let (Capped { items, .. }, lack) = (actions.list, actions.lack);
-        let alike = |action: &CodeAction| action.title == pick.title && action.kind == pick.kind;
-        let mut action = items.into_iter().filter(alike).nth(pick.nth).ok_or(Shortfall::Gone)?;
+        let picked =
+            |action: &CodeAction| action.title == pick.title && action.kind == pick.kind && action.nth == pick.nth;
+        let mut action = items.into_iter().find(picked).ok_or(Shortfall::Gone)?;
         if let Some(reason) = action.disabled {
             return Err(Shortfall::Declined("the action cannot be taken now".into(), vec![reason]));
         }
@@ -203,10 +196,7 @@ impl Session {
         if let Some(arguments) = command.get("arguments").filter(|arguments| arguments.is_array()) {
             params["arguments"] = arguments.clone();
         }
-        let Ok(turn) = timeout(question.left(), self.commands.clone().lock_owned()).await else {
-            return Err(Shortfall::Busy);
-        };
-        let mut command = Command { asked: None, late: None, turn: Some(turn) };
+        let mut command = self.commands.take(name, question.left()).await?;
         let holding = self.heard.hold_edits();
         // What it answers is of no use, and must not keep the edit out.
         let asked = self.request(Method::ExecuteCommand.name(), &params, LONGEST);
@@ -267,42 +257,6 @@ impl Session {
     }
 }
 
-/// A command on its way. Who does not wait for its end leaves the turn with it: the edit of a command that is still at
-/// work would be taken for that of the next one.
-struct Command {
-    asked: Option<Pending>,
-    /// It has ended, and may still ask for its edit until then.
-    late: Option<Instant>,
-    turn: Option<OwnedMutexGuard<()>>,
-}
-
-impl Drop for Command {
-    fn drop(&mut self) {
-        let (asked, late) = (self.asked.take(), self.late);
-        let Ok(runtime) = Handle::try_current() else { return };
-        if asked.is_none() && late.is_none() {
-            return;
-        }
-        let turn = self.turn.take();
-        asked.iter().for_each(Pending::cancel);
-        // It ends with the connection at the latest.
-        runtime.spawn(async move {
-            let until = match asked {
-                None => late,
-                // It may say that it was cancelled, and ask all the same.
-                Some(asked) => {
-                    let gone = matches!(asked.await, Err(RequestError::Closed(_)));
-                    (!gone).then(|| Instant::now() + LATE)
-                }
-            };
-            if let Some(until) = until {
-                sleep_until(until).await;
-            }
-            drop(turn);
-        });
-    }
-}
-
 /// The worth of a list of actions: those for problems that are not known yet are missing.
 pub(super) fn worth(actions: &Actions) -> (Verdict, Option<String>) {
     match (actions.diagnosed, &actions.lack) {
@@ -330,13 +284,6 @@ fn touches(a: Range, b: Range) -> bool {
     a.start <= b.end && b.start <= a.end
 }
 
-/// Whether a kind is one of the wanted ones or below one: `source.fixAll.ruff` is below `source.fixAll`.
-fn is_below(kind: &str, only: &[impl AsRef<str>]) -> bool {
-    only.iter().map(AsRef::as_ref).any(|wanted| {
-        kind.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.is_empty())
-    })
-}
-
 /// A diagnostic as the server sent it, with its code and data; where that was not kept, what is known of it.
 fn wire(problem: &Diagnostic) -> Value {
     if let Some(raw) = &problem.wire.0
@@ -359,14 +306,6 @@ fn wire(problem: &Diagnostic) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn kinds_are_a_tree() {
-        assert!(is_below("source.fixAll.ruff", &["source.fixAll"]));
-        assert!(is_below("quickfix", &["refactor", "quickfix"]));
-        assert!(!is_below("source.fixAllOfIt", &["source.fixAll"]));
-        assert!(is_below("anything", &[""]));
-    }
 
     #[test]
     fn a_place_at_the_end_of_a_problem_is_of_it() {

@@ -11,7 +11,7 @@ use tokio::{
 use crate::protocol::{
     Method, RequestError, Response, Support,
     positions::{Point, Position},
-    read::{self, Caps, ReadError},
+    read::{self, Caps, ReadError, Wanted},
     types::{EditStep, Listed, SymbolHits, WorkspaceEdit},
     uri::path_to_uri,
 };
@@ -23,7 +23,7 @@ use super::{
     reach::ROUNDS,
     readiness::Standing,
     session::Session,
-    shortfall::Shortfall,
+    shortfall::{Occupied, Shortfall},
     sync::{Focus, SyncError},
     verdict::Verdict,
 };
@@ -240,7 +240,8 @@ impl Session {
     async fn ask_once(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
         let mut seen = self.caught_up_with_disk(ground, question).await;
         let mut focus = self.sync_or_why(ground, question)?;
-        if !matches!(self.heard.standing(), Standing::Ready) {
+        let beside = self.loads_beside(question);
+        if !beside && !matches!(self.heard.standing(), Standing::Ready) {
             self.wait_ready(question.left() / 2).await;
             seen = self.caught_up_with_disk(ground, question).await;
             focus = self.sync_or_why(ground, question)?;
@@ -257,8 +258,9 @@ impl Session {
                 let focus = focus.as_ref().ok_or(Shortfall::Moved)?;
                 Answer::Tree(self.tree(question, focus, *at, *hierarchy, *depth).await?)
             }
-            Query::Actions { span, only } => {
-                let actions = self.actions(ground, question, *span, only).await?.actions;
+            Query::Actions { span, only, title } => {
+                let actions =
+                    self.actions(ground, question, *span, Wanted { only, title: title.as_deref() }).await?.actions;
                 (worth, reason) = super::actions::worth(&actions);
                 remarks.extend(actions.lack.as_ref().and_then(|lack| lack.remark.clone()));
                 Answer::Actions(actions)
@@ -283,7 +285,7 @@ impl Session {
             query => {
                 let params = self.params(query, focus.as_ref())?;
                 let response = self.request_retrying(ground, question, query.method().name(), &params).await?;
-                read_answer(query, response.result()).map_err(|error| Shortfall::Shape(error.to_string()))?
+                read_answer(question, response.result()).map_err(|error| Shortfall::Shape(error.to_string()))?
             }
         };
         if let Some(missing) = answer.unread().filter(|_| worth == Verdict::Fresh) {
@@ -292,6 +294,10 @@ impl Session {
         let (verdict, reason) = match self.heard.standing() {
             Standing::Ready if known => (worth, reason.take()),
             Standing::Ready => (Verdict::Indexing, Some("it has not looked at every changed file yet".into())),
+            Standing::Loading { .. } if beside && self.loads_beside(question) => (
+                worth.max(Verdict::Settling),
+                Some(reason.take().unwrap_or_else(|| "it is loading another folder".into())),
+            ),
             Standing::Loading { .. } => (Verdict::Indexing, Some("it is still loading the project".into())),
         };
         let (verdict, reason) = seen.judged(verdict, reason);
@@ -329,6 +335,9 @@ impl Session {
         params: &Value,
     ) -> Result<Response, Shortfall> {
         let (begun, allowed) = (Instant::now(), question.left().min(self.limits.request_timeout));
+        if allowed.is_zero() {
+            return Err(Shortfall::Busy(Occupied::Late));
+        }
         let pending = self.request(method, params, allowed).map_err(|error| self.why(question, error))?;
         let response = pending.await.map_err(|error| self.why(question, error))?;
         // What the server told before it answered is known by then: its answer takes a shorter way than what it tells.
@@ -348,7 +357,8 @@ impl Session {
             RequestError::Server { code, message, .. } => Shortfall::Server { code, message },
             RequestError::Unusable(why) => Shortfall::Shape(format!("it {why}")),
             RequestError::Closed(_) => self.died(),
-            RequestError::Busy | RequestError::Backlog => Shortfall::Busy,
+            RequestError::Busy => Shortfall::Busy(Occupied::Requests { number: self.wire.stats().pending }),
+            RequestError::Backlog => Shortfall::Busy(Occupied::Unread),
         }
     }
 
@@ -373,14 +383,16 @@ impl Session {
     }
 }
 
-fn read_answer(query: &Query, raw: &[u8]) -> Result<Answer, ReadError> {
+fn read_answer(question: &Question, raw: &[u8]) -> Result<Answer, ReadError> {
     let caps = Caps::default();
-    Ok(match query {
+    Ok(match &question.query {
         Query::Hover { .. } => Answer::Hover(read::hover(raw, &caps)?),
-        Query::Locations { .. } | Query::References { .. } => Answer::Locations(read::locations(raw, &caps)?),
-        Query::Completions { .. } => Answer::Completions(read::completions(raw, &caps)?),
+        Query::Locations { .. } | Query::References { .. } => {
+            Answer::Locations(read::locations(raw, &caps, question.file.as_deref())?)
+        }
+        Query::Completions { typed, .. } => Answer::Completions(read::completions(raw, &caps, typed)?),
         Query::Signature { .. } => Answer::Signatures(read::signatures(raw, &caps)?),
-        Query::Outline => Answer::Outline(read::outline(raw, &caps)?),
+        Query::Outline { sought } => Answer::Outline(read::outline(raw, &caps, sought)?),
         // These are several requests, and read where those are made.
         Query::Symbols { .. } => Answer::Symbols(SymbolHits::default()),
         Query::Diagnostics | Query::ProjectDiagnostics => Answer::Problems(Listed::default()),

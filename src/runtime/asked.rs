@@ -78,7 +78,9 @@ impl Session {
             let arguments: Vec<Value> = command.arguments.iter().map(fill).collect();
             let params = json!({"command": command.command, "arguments": arguments});
             let asked = self.request_once(question, "workspace/executeCommand", &params).await;
-            match asked.and_then(|answer| read::tsserver_symbols(answer.result(), &Caps::default()).map_err(shape)) {
+            match asked
+                .and_then(|answer| read::tsserver_symbols(answer.result(), &Caps::default(), query).map_err(shape))
+            {
                 Ok(hits) => return Ok(Symbols { hits, encoding: Encoding::Utf16, part: None }),
                 // An older one, perhaps.
                 Err(Shortfall::Server { .. } | Shortfall::Shape(_) | Shortfall::Unsupported(_)) => {
@@ -89,7 +91,7 @@ impl Session {
         }
         let (method, params) = (question.query.method().name(), json!({"query": query}));
         let response = self.request_retrying(ground, question, method, &params).await?;
-        let hits = read::symbol_hits(response.result(), &Caps::default()).map_err(shape)?;
+        let hits = read::symbol_hits(response.result(), &Caps::default(), query).map_err(shape)?;
         Ok(Symbols { hits, encoding: self.encoding, part })
     }
 

@@ -5,29 +5,46 @@ use std::{
     collections::HashSet,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
 };
 
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::{protocol::uri::path_to_uri, registry};
 
-use super::{session::Session, shortfall::Shortfall};
+use super::{
+    query::{Query, Question},
+    readiness::Standing,
+    session::Session,
+    shortfall::Shortfall,
+};
 
 /// Folders that one process may serve.
 const FOLDERS: usize = 256;
+/// Folders that are wanted within this are told at once: rust-analyzer loads all that it has anew after each time.
+const TOGETHER: Duration = Duration::from_millis(25);
 
 /// The folders of a session; the first is its root.
 #[derive(Debug)]
 pub(super) struct Folders {
     served: Mutex<Arc<[PathBuf]>>,
+    /// Those that will be told next.
+    wanted: Mutex<Vec<PathBuf>>,
+    /// Those that it had loaded when it was given another one.
+    loaded: Mutex<HashSet<PathBuf>>,
     /// Roots for which it would have to be started in another way: at the time when that was looked at.
     foreign: Mutex<HashSet<PathBuf>>,
 }
 
 impl Folders {
     pub(super) fn new(root: &Path) -> Self {
-        Self { served: Mutex::new(Arc::from([root.to_owned()])), foreign: Mutex::default() }
+        Self {
+            served: Mutex::new(Arc::from([root.to_owned()])),
+            wanted: Mutex::default(),
+            loaded: Mutex::default(),
+            foreign: Mutex::default(),
+        }
     }
 
     pub(super) fn all(&self) -> Arc<[PathBuf]> {
@@ -37,6 +54,21 @@ impl Folders {
     /// A path below the folder that it is in.
     pub(super) fn relative<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         self.all().iter().filter_map(|folder| path.strip_prefix(folder).ok()).min_by_key(|rest| rest.as_os_str().len())
+    }
+
+    /// Whether a file is in a folder that was loaded when another one was added.
+    pub(super) fn has_loaded(&self, path: &Path) -> bool {
+        let all = self.all();
+        let own = all.iter().filter(|folder| path.starts_with(folder)).max_by_key(|folder| folder.as_os_str().len());
+        own.is_some_and(|own| self.loaded().contains(own))
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Arc<[PathBuf]>> {
@@ -65,11 +97,11 @@ impl Session {
         self.folders.all()
     }
 
-    /// Makes sure that the server serves a folder.
+    /// Makes sure that the server serves a folder. Those that are wanted at about the same time are told together.
     ///
     /// # Errors
     /// It cannot take it beside the ones that it has.
-    pub(super) fn join(&self, root: &Path) -> Result<(), Shortfall> {
+    pub(super) async fn join(&self, root: &Path) -> Result<(), Shortfall> {
         if root == self.root {
             return Ok(());
         }
@@ -78,23 +110,56 @@ impl Session {
         }
         // The record's lock is never taken under that of the folders.
         let takes = self.takes_folders() && self.would_be_alike(root);
+        if !takes {
+            return Err(Shortfall::Alone);
+        }
+        {
+            let mut wanted = self.folders.wanted();
+            if !wanted.iter().any(|folder| folder == root) {
+                wanted.push(root.to_owned());
+            }
+        }
+        sleep(TOGETHER).await;
+        self.tell_wanted()?;
+        if self.folders.all().iter().any(|folder| folder == root) { Ok(()) } else { Err(Shortfall::Alone) }
+    }
+
+    /// Tells of the folders that are wanted, as far as there is room for them.
+    fn tell_wanted(&self) -> Result<(), Shortfall> {
+        let was_ready = matches!(self.heard.standing(), Standing::Ready);
         {
             let mut folders = self.folders.lock();
-            if folders.iter().any(|folder| folder == root) {
+            let mut new = std::mem::take(&mut *self.folders.wanted());
+            new.retain(|folder| !folders.contains(folder));
+            new.truncate(FOLDERS.saturating_sub(folders.len()));
+            if new.is_empty() {
                 return Ok(());
             }
-            if folders.len() >= FOLDERS || !takes {
-                return Err(Shortfall::Alone);
+            for folder in &new {
+                tracing::info!(server = %self.entry.name, folder = %folder.display(), "another folder for a server that runs");
             }
-            tracing::info!(server = %self.entry.name, folder = %root.display(), "another folder for a server that runs");
-            *folders = folders.iter().cloned().chain([root.to_owned()]).collect();
-            self.tell_folders(&folders, &[root], &[])?;
+            if was_ready {
+                self.folders.loaded().extend(folders.iter().cloned());
+            }
+            *folders = folders.iter().chain(&new).cloned().collect();
+            let new: Vec<&Path> = new.iter().map(PathBuf::as_path).collect();
+            self.tell_folders(&folders, &new, &[])?;
         }
         self.heard.record().readiness.joined(Instant::now());
         self.agreed.store(false, Ordering::Relaxed);
         // What is ignored in it may have to be watched, too.
         self.desk().followed = None;
         Ok(())
+    }
+
+    /// Whether the server only loads another folder than the asked one, and what is asked is about one place or file: then
+    /// it can be asked meanwhile. rust-analyzer takes longer for each folder that it has.
+    pub(super) fn loads_beside(&self, question: &Question) -> bool {
+        let is_local = question.query.at().is_some() || matches!(question.query, Query::Outline { .. });
+        is_local
+            && !question.query.project_wide()
+            && self.heard.record().readiness.is_adding()
+            && question.file.as_deref().is_some_and(|file| self.folders.has_loaded(file))
     }
 
     /// Whether it is for this root what it is for its own.

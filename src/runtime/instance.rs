@@ -26,7 +26,7 @@ use super::{
     pool::Common,
     query::{Question, Reply},
     session::Session,
-    shortfall::Shortfall,
+    shortfall::{Occupied, Shortfall},
     state::Entered,
 };
 pub use super::{
@@ -199,7 +199,7 @@ impl Instance {
         let (answer, ready) = oneshot::channel();
         match self.commands.try_send(Command::Ensure(answer)) {
             Ok(()) => {}
-            Err(mpsc::error::TrySendError::Full(_)) => return Err(Shortfall::Busy),
+            Err(mpsc::error::TrySendError::Full(_)) => return Err(Shortfall::Busy(Occupied::Calls)),
             Err(mpsc::error::TrySendError::Closed(_)) => return Err(Shortfall::Replaced),
         }
         match timeout(longest, ready).await {
@@ -240,9 +240,13 @@ impl Instance {
             };
             let _hold = session.hold();
             let Ok(_turn) = timeout(question.left(), session.turns.take(caller)).await else {
-                return Err(Shortfall::Busy);
+                return Err(Shortfall::Busy(session.turns.taken()));
             };
-            let result = match session.join(root) {
+            // It came at the very end: to ask now would only make the server work for nobody.
+            if question.left().is_zero() {
+                return Err(Shortfall::Busy(Occupied::Late));
+            }
+            let result = match session.join(root).await {
                 Ok(()) => {
                     let asked = Instant::now();
                     let result = session.ask(ground, question).await;

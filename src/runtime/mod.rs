@@ -10,6 +10,7 @@ mod background;
 mod beside;
 mod breaker;
 mod called;
+pub mod commands;
 mod diagnose;
 pub mod documents;
 mod doubt;

@@ -122,7 +122,7 @@ impl Session {
         let focus = self.sync_or_why(ground, question).ok()??;
         let params = self.params(&Query::References { at, declaration: true }, Some(&focus)).ok()?;
         let response = self.request_retrying(ground, question, Method::References.name(), &params).await.ok()?;
-        let used = read::locations(response.result(), &Caps::default()).ok()?;
+        let used = read::locations(response.result(), &Caps::default(), None).ok()?;
         let inside = |file: FileRef| match file {
             FileRef::Path(path) => Some(path).filter(|path| ground.roots.contains(path) && is_own(path)),
             FileRef::Foreign(_) => None,

@@ -22,7 +22,7 @@ use super::{
     instance::{Budget, Claim, HOMELESS, Instance, State},
     query::{Question, Reply},
     session::Session,
-    shortfall::Shortfall,
+    shortfall::{Occupied, Shortfall},
     start::Starter,
 };
 
@@ -155,7 +155,8 @@ impl Pool {
         loop {
             let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
             let room = self.with_room(&entry, root, alone < SHARERS);
-            let (instance, _claim) = timeout(question.left(), room).await.map_err(|_| Shortfall::Busy)??;
+            let (instance, _claim) =
+                timeout(question.left(), room).await.map_err(|_| Shortfall::Busy(Occupied::Room))??;
             match instance.ask(caller, &self.ground, root, question).await {
                 // It serves other folders, and cannot take this one: another one may.
                 Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
@@ -180,7 +181,7 @@ impl Pool {
             let (instance, _claim) = self.with_room(&entry, root, alone < SHARERS).await?;
             instance.expect(caller);
             let session = instance.session(longest).await?;
-            match session.join(root) {
+            match session.join(root).await {
                 Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
                 Err(Shortfall::Died { .. }) => {
                     session.settle_death().await;

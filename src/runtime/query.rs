@@ -9,6 +9,7 @@ use crate::{
     protocol::{
         Method,
         positions::{Encoding, Point},
+        read::Sought,
         types::{
             Capped, CodeAction, Completions, HierarchyItem, Hover, Listed, Locations, Outline, Signatures, SymbolHits,
             WorkspaceEdit,
@@ -78,11 +79,16 @@ pub enum Query {
     },
     Completions {
         at: Point,
+        /// What stands before the place of the name there.
+        typed: String,
     },
     Signature {
         at: Point,
     },
-    Outline,
+    /// The symbols of a file; where it has too many, those that are sought.
+    Outline {
+        sought: Sought,
+    },
     Symbols {
         query: String,
     },
@@ -99,10 +105,12 @@ pub enum Query {
     Format {
         span: Option<(Point, Point)>,
     },
-    /// The code actions for a part of the file, or all of it; of these kinds only, where there are any.
+    /// The code actions for a part of the file, or all of it; of these kinds only, where there are any. Where there are too
+    /// many, above all those of this title.
     Actions {
         span: Option<(Point, Point)>,
         only: Vec<String>,
+        title: Option<String>,
     },
     /// What one of those actions changes.
     Act {
@@ -139,7 +147,7 @@ impl Query {
             Self::References { .. } => Capability::References,
             Self::Completions { .. } => Capability::Completions,
             Self::Signature { .. } => Capability::SignatureHelp,
-            Self::Outline => Capability::DocumentSymbols,
+            Self::Outline { .. } => Capability::DocumentSymbols,
             Self::Symbols { .. } => Capability::WorkspaceSymbols,
             Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => {
                 Capability::CallHierarchy
@@ -178,7 +186,7 @@ impl Query {
             Self::References { .. } => Method::References,
             Self::Completions { .. } => Method::Completion,
             Self::Signature { .. } => Method::SignatureHelp,
-            Self::Outline => Method::DocumentSymbol,
+            Self::Outline { .. } => Method::DocumentSymbol,
             Self::Symbols { .. } => Method::WorkspaceSymbol,
             Self::Tree { hierarchy: Hierarchy::IncomingCalls | Hierarchy::OutgoingCalls, .. } => Method::CallHierarchy,
             Self::Tree { .. } => Method::TypeHierarchy,
@@ -204,7 +212,7 @@ impl Query {
             | Self::Hover { .. }
             | Self::Completions { .. }
             | Self::Signature { .. }
-            | Self::Outline
+            | Self::Outline { .. }
             | Self::Format { .. }
             | Self::Actions { .. }
             | Self::Act { .. } => false,
@@ -220,7 +228,7 @@ impl Query {
             | Self::References { .. }
             | Self::Completions { .. }
             | Self::Signature { .. }
-            | Self::Outline
+            | Self::Outline { .. }
             | Self::Symbols { .. }
             | Self::Tree { .. }
             | Self::ProjectDiagnostics
@@ -239,13 +247,13 @@ impl Query {
             Self::Hover { at }
             | Self::Locations { at, .. }
             | Self::References { at, .. }
-            | Self::Completions { at }
+            | Self::Completions { at, .. }
             | Self::Signature { at }
             | Self::Tree { at, .. }
             | Self::Rename { at, .. } => Some(*at),
             Self::Diagnostics
             | Self::ProjectDiagnostics
-            | Self::Outline
+            | Self::Outline { .. }
             | Self::Symbols { .. }
             | Self::Format { .. }
             | Self::Actions { .. }
@@ -295,8 +303,9 @@ impl Answer {
     /// says enough.
     pub(super) fn unread(&self) -> Option<String> {
         let (read, all) = match self {
-            Self::Completions(all) => (all.items.len(), all.total),
-            Self::Outline(all) => (all.symbols.len(), all.total),
+            Self::Completions(all) if all.missed > 0 => (all.items.len(), all.total),
+            Self::Signatures(all) => (all.signatures.len(), all.total),
+            Self::Outline(all) if all.missed > 0 => (all.symbols.len(), all.total + all.dropped),
             Self::Symbols(all) => (all.items.len(), all.total),
             Self::Actions(all) => (all.list.items.len(), all.list.total),
             // Nothing that could be opened is left.
@@ -307,7 +316,8 @@ impl Answer {
             | Self::Project(_)
             | Self::Hover(_)
             | Self::Locations(_)
-            | Self::Signatures(_)
+            | Self::Completions(_)
+            | Self::Outline(_)
             | Self::Tree(_)
             | Self::Edit(_) => return None,
         };

@@ -4,11 +4,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::{
     language,
@@ -26,7 +26,7 @@ use super::{
     look::Sorted,
     query::{Answer, Hierarchy, Query, Question, Reply, Target},
     session::{Pin, Session},
-    shortfall::Shortfall,
+    shortfall::{Occupied, Shortfall},
 };
 
 /// The longest that one search of the texts takes.
@@ -44,6 +44,19 @@ pub(super) struct Sight {
     pub lists: Arc<Lists>,
     /// One such question at a time: each may have as many files open as there may be.
     turn: tokio::sync::Mutex<()>,
+    /// Since when it is taken, if it is.
+    since: Mutex<Option<Instant>>,
+}
+
+impl Sight {
+    /// Why there is no turn.
+    fn taken(&self) -> Occupied {
+        Occupied::Search { after: self.since().map(|since| since.elapsed()).unwrap_or_default() }
+    }
+
+    fn since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What was done to let the server see every file that may hold a use.
@@ -144,7 +157,10 @@ impl Session {
     }
 
     async fn reached(&self, ground: &Ground, question: &Question, aim: Aim) -> Result<Reached<'_>, Shortfall> {
-        let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else { return Err(Shortfall::Busy) };
+        let Ok(turn) = timeout(question.left(), self.sight.turn.lock()).await else {
+            return Err(Shortfall::Busy(self.sight.taken()));
+        };
+        *self.sight.since() = Some(Instant::now());
         self.caught_up_with_disk(ground, question).await;
         Ok(Reached {
             words: Vec::new(),

@@ -91,6 +91,8 @@ pub struct Readiness {
     counting: Option<Instant>,
     /// It has been given another folder, which it loads without giving its signal again.
     joined: bool,
+    /// What it loads is another folder, beside those that it had loaded.
+    adding: bool,
     /// How often it has begun to load anew.
     again: u64,
 }
@@ -112,6 +114,7 @@ impl Readiness {
             ready: false,
             counting: None,
             joined: false,
+            adding: false,
             again: 0,
         }
     }
@@ -131,6 +134,7 @@ impl Readiness {
     pub fn joined(&mut self, now: Instant) {
         let tells_again = self.rule.notification.as_ref().is_some_and(|(_, field)| field.is_some());
         self.joined = !tells_again;
+        self.adding |= self.ready;
         self.again += 1;
         self.ready = false;
         self.signalled = false;
@@ -224,11 +228,17 @@ impl Readiness {
             } else if self.ready {
                 // It loads anew: rust-analyzer, when a manifest has changed.
                 self.again += 1;
+                self.adding = false;
                 self.ready = false;
                 self.signalled = false;
                 self.since = now;
             }
         }
+    }
+
+    /// Whether it loads another folder, and nothing else that is known of.
+    pub fn is_adding(&self) -> bool {
+        self.adding && !self.ready
     }
 
     /// Whether any progress runs that has not been forgotten.

@@ -25,6 +25,7 @@ use crate::{
 };
 
 use super::{
+    commands::{Commands, Running as RunningCommand},
     documents::Documents,
     folders::Folders,
     ground::{Ground, Seen},
@@ -67,8 +68,7 @@ pub struct Session {
     pub(super) agreed: std::sync::atomic::AtomicBool,
     pub(super) last_used: Mutex<Instant>,
     pub(super) in_use: AtomicU64,
-    /// Commands of the server's own run one at a time: which of them an edit belongs to is not said.
-    pub(super) commands: Arc<tokio::sync::Mutex<()>>,
+    pub(super) commands: Commands,
     /// Questions at once: fewer than requests may be pending, since one question takes several.
     pub(super) turns: Turns,
     pub(super) signs: Signs,
@@ -112,7 +112,7 @@ impl Session {
         self.follow_wishes(ground).await;
         // A server that was started for this question has read the files after it, and an outline is about one text alone,
         // which is compared with the disk anyway: neither has to wait for what may have happened elsewhere.
-        let alone = self.started >= question.asked || question.query == Query::Outline;
+        let alone = self.started >= question.asked || matches!(question.query, Query::Outline { .. });
         if alone && !ground.watcher.is_watching() {
             return Seen::All;
         }
@@ -231,6 +231,11 @@ impl Session {
     /// Their paths.
     pub fn open_files(&self) -> Vec<PathBuf> {
         self.desk().documents.paths()
+    }
+
+    /// The command of its own that it runs.
+    pub fn command(&self) -> Option<RunningCommand> {
+        self.commands.running()
     }
 
     /// When it was last asked something.

@@ -73,8 +73,8 @@ pub enum Shortfall {
         reason: String,
         stderr: Vec<String>,
     },
-    #[error("too many requests wait for it")]
-    Busy,
+    #[error("{0}")]
+    Busy(Occupied),
     #[error("{0}")]
     File(String),
     #[error("the file changed while the question was on its way")]
@@ -91,6 +91,34 @@ pub enum Shortfall {
     TooLarge(String),
     #[error("it no longer offers that action")]
     Gone,
+}
+
+/// What keeps a server from being asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Occupied {
+    /// A command of its own that runs, by the name that the server gives it; whether nobody waits for it any more.
+    #[error(
+        "a command of its own has been running for {}{}, and they run one at a time",
+        span(*.after),
+        if *.left { ", although nobody waits for it any more" } else { "" }
+    )]
+    Command { name: String, after: Duration, left: bool },
+    /// As many questions as it is asked at once, and how long the first has been with it.
+    #[error("{number} other questions are with it already, the first for {}", span(*.after))]
+    Questions { number: usize, after: Duration },
+    /// Another question for which files are opened.
+    #[error("another question that needs the whole project has been with it for {}", span(*.after))]
+    Search { after: Duration },
+    #[error("{number} requests wait for its answer already")]
+    Requests { number: usize },
+    #[error("it has not read what it was sent before")]
+    Unread,
+    #[error("too many calls wait for it to be started")]
+    Calls,
+    #[error("the time allowed was over before it could be asked")]
+    Late,
+    #[error("it cannot be started before another server has ended, which takes long")]
+    Room,
 }
 
 /// A number of times as people say it.
@@ -120,7 +148,7 @@ impl Shortfall {
             | Self::PoolFull { .. } => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
-            Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
+            Self::Unanswered { .. } | Self::Busy(_) => Verdict::Unanswered,
             Self::Server { .. }
             | Self::Shape(_)
             | Self::Died { .. }
@@ -141,6 +169,7 @@ impl Shortfall {
             Self::Server { message, .. } => vec![message.clone()],
             Self::NotInstalled { searched, .. } => vec![searched.clone()],
             Self::Declined(_, lines) => lines.clone(),
+            Self::Busy(Occupied::Command { name, .. }) if !name.is_empty() => vec![format!("the command: {name}")],
             _ => Vec::new(),
         }
     }

@@ -30,6 +30,7 @@ use crate::{
 
 use super::{
     background,
+    commands::Commands,
     documents::Documents,
     event::Events,
     folders::{Folders, named},
@@ -196,7 +197,7 @@ pub(super) async fn start(
         sight: Sight::default(),
         folders: Folders::new(root),
         around: starter.around.clone(),
-        commands: Arc::default(),
+        commands: Commands::default(),
     });
     background::follow(&session, &starter.ground);
     Ok(session)

@@ -2,12 +2,14 @@
 //! one starves nobody else.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use indexmap::IndexMap;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
+
+use super::shortfall::Occupied;
 
 /// So many wishes of one caller are never looked through for those that were given up.
 const FEW: usize = 64;
@@ -16,21 +18,24 @@ const FEW: usize = 64;
 #[derive(Debug)]
 pub(super) struct Turns(Arc<Mutex<Inner>>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     free: usize,
+    /// Since when each turn is taken, in their order.
+    taken: BTreeMap<u64, Instant>,
+    last: u64,
     /// Who waits, by caller; the first caller is next.
     waiting: IndexMap<u64, VecDeque<oneshot::Sender<Turn>>>,
 }
 
 /// A question's turn; it ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Turn(Option<Arc<Mutex<Inner>>>);
+pub(super) struct Turn(Option<(Arc<Mutex<Inner>>, u64)>);
 
 impl Turns {
     /// So many at once.
     pub(super) fn new(limit: usize) -> Self {
-        Self(Arc::new(Mutex::new(Inner { free: limit.max(1), waiting: IndexMap::new() })))
+        Self(Arc::new(Mutex::new(Inner { free: limit.max(1), ..Inner::default() })))
     }
 
     /// Waits for a turn. Dropping the future gives the place up.
@@ -39,7 +44,7 @@ impl Turns {
             let mut inner = lock(&self.0);
             if inner.free > 0 {
                 inner.free -= 1;
-                return Turn(Some(self.0.clone()));
+                return Turn(Some((self.0.clone(), inner.begin())));
             }
             let (grant, granted) = oneshot::channel();
             let wishes = inner.waiting.entry(caller).or_default();
@@ -53,27 +58,42 @@ impl Turns {
         // The sender lives in the list until it is used.
         granted.await.unwrap_or(Turn(None))
     }
+
+    /// Why there is none.
+    pub(super) fn taken(&self) -> Occupied {
+        let inner = lock(&self.0);
+        let first = inner.taken.first_key_value().map(|(_, since)| since.elapsed());
+        Occupied::Questions { number: inner.taken.len(), after: first.unwrap_or_default() }
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let Some(shared) = self.0.take() else { return };
+        let Some((shared, number)) = self.0.take() else { return };
         let next = {
             let mut inner = lock(&shared);
+            inner.taken.remove(&number);
             let next = inner.next();
             if next.is_none() {
                 inner.free += 1;
             }
-            next
+            next.map(|next| (next, inner.begin()))
         };
         // Outside the lock: where nobody takes it any more, the turn comes back here and goes to the one after.
-        if let Some(next) = next {
-            let _ = next.send(Self(Some(shared)));
+        if let Some((next, number)) = next {
+            let _ = next.send(Self(Some((shared, number))));
         }
     }
 }
 
 impl Inner {
+    /// A turn begins.
+    fn begin(&mut self) -> u64 {
+        self.last += 1;
+        self.taken.insert(self.last, Instant::now());
+        self.last
+    }
+
     /// The oldest wish of the caller whose turn it is; that caller goes to the end.
     fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
         while let Some((caller, mut wishes)) = self.waiting.shift_remove_index(0) {
@@ -125,6 +145,19 @@ mod tests {
         assert!(poll!(&mut flood[1]).is_ready(), "whose turn has ended at once");
         drop(first);
         assert!(poll!(&mut flood[2]).is_ready());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_gets_none_hears_how_many_have_one_and_since_when() {
+        let turns = Turns::new(2);
+        let first = turns.take(1).await;
+        tokio::time::advance(std::time::Duration::from_secs(3)).await;
+        let _second = turns.take(1).await;
+        tokio::time::advance(std::time::Duration::from_secs(2)).await;
+        let seconds = |after| std::time::Duration::from_secs(after);
+        assert_eq!(turns.taken(), Occupied::Questions { number: 2, after: seconds(5) });
+        drop(first);
+        assert_eq!(turns.taken(), Occupied::Questions { number: 1, after: seconds(2) });
     }
 
     #[tokio::test]

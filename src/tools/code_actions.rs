@@ -49,7 +49,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let given = given.ok_or_else(|| invalid("no file is named", "give file_path"))?;
     let file = ask.file(&given)?;
     let span = range.in_text(&file.lines, &file.shown)?;
-    let offers = offers(ask, &file, span, only).await?;
+    let offers = offers(ask, &file, span, only, action.clone()).await?;
     match action {
         Some(title) => by_title(ask, &file, offers, &title, token.as_deref()).await,
         None => list(ask, &file, offers, token.as_deref()),
@@ -74,9 +74,10 @@ async fn offers(
     file: &File,
     span: Option<(Point, Point)>,
     only: Vec<String>,
+    title: Option<String>,
 ) -> Result<Offers, Failure> {
     let serving = ask.serving(file)?;
-    let question = ask.question(file, Query::Actions { span, only: only.clone() });
+    let question = ask.question(file, Query::Actions { span, only: only.clone(), title });
     let bound: Vec<_> = serving.answering.iter().chain(&serving.linters).collect();
     let asked = bound.iter().map(|(entry, root)| ask.ask(entry, root, &question));
     let heard: Vec<Heard> = without_the_unsupporting(join_all(asked).await);
@@ -92,16 +93,13 @@ async fn offers(
         let Ok(Reply { answer: Answer::Actions(actions), .. }) = &one.result else { continue };
         let Some((_, root)) = bound.iter().find(|(entry, _)| entry.name == one.entry.name) else { continue };
         beyond += actions.list.total - actions.list.items.len() + actions.list.dropped;
-        for (index, action) in actions.list.items.iter().enumerate() {
+        for action in &actions.list.items {
             // typescript-language-server names all of its refactorings everywhere, with why each is impossible: that is
             // worth saying only to whoever asks for a kind.
             if action.disabled.is_some() && only.is_empty() {
                 impossible += 1;
                 continue;
             }
-            let alike =
-                |other: &&crate::protocol::types::CodeAction| other.title == action.title && other.kind == action.kind;
-            let nth = actions.list.items[..index].iter().filter(alike).count();
             let kept = Kept {
                 caller: ask.caller.id,
                 entry: one.entry.clone(),
@@ -113,7 +111,7 @@ async fn offers(
                 pick: Pick {
                     title: action.title.clone(),
                     kind: action.kind.clone(),
-                    nth,
+                    nth: action.nth,
                     may_run: !ask.engine.limits.read_only,
                 },
             };
@@ -199,7 +197,13 @@ async fn by_title(
     {
         return plan_of(ask, file, &kept, token).await;
     }
-    let (code, what, next, shown) = if same.is_empty() {
+    let (code, what, next, shown) = if same.is_empty() && offers.beyond > 0 {
+        let what = format!(
+            "no action that could be read of {} is called so there, and {} more could not be",
+            file.shown, offers.beyond
+        );
+        (Code::Failed, what, "give another range, or `only` with its kind", others)
+    } else if same.is_empty() {
         let what = format!(
             "no action of {} is called so there; it has {}",
             file.shown,

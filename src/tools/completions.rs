@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    protocol::{positions::Point, types::Completion},
+    protocol::{positions::Point, read::Fit, types::Completion},
     runtime::query::{Answer, Query},
 };
 
@@ -24,13 +24,13 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let token = args.text("cursor")?;
     args.finish()?;
     let spot = ask.locate(&address, Aim::Cursor).await?;
-    let heard = ask.ask_primary(&spot.file, Query::Completions { at: spot.at }).await?;
+    let typed = typed(&spot.file, spot.at);
+    let heard = ask.ask_primary(&spot.file, Query::Completions { at: spot.at, typed: typed.clone() }).await?;
     let reply = match &heard.result {
         Ok(reply) => reply,
         Err(shortfall) => return ask.short(&heard, shortfall),
     };
     let Answer::Completions(list) = &reply.answer else { return Err(super::wrong_kind()) };
-    let typed = typed(&spot.file, spot.at);
     let fitting = fitting(&list.items, &typed);
     let print =
         fingerprint(ask, (&spot.file.path, spot.at, fitting.iter().map(|item| &item.label).collect::<Vec<_>>()));
@@ -42,6 +42,9 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     } else {
         kinds::count(total, "completion", "completions")
     };
+    if list.missed > 0 {
+        summary.push_str(&format!(" of {} that fit", total + list.missed));
+    }
     if list.incomplete && total > 0 {
         summary.push_str(", more when more is typed");
     }
@@ -69,23 +72,10 @@ fn typed(file: &File, at: Point) -> String {
 /// Items that begin with what is typed, in any case; else those that hold its letters in order. In the server's order.
 fn fitting<'a>(items: &'a [Completion], typed: &str) -> Vec<&'a Completion> {
     let typed = typed.to_lowercase();
-    let text = |item: &Completion| item.filter_text.as_deref().unwrap_or(&item.label).to_lowercase();
-    let mut fitting: Vec<&Completion> = items.iter().filter(|item| text(item).starts_with(&typed)).collect();
-    if fitting.is_empty() {
-        fitting = items.iter().filter(|item| in_order(&text(item), &typed)).collect();
-    }
-    fitting.sort_by(|a, b| {
-        let key = |item: &'a Completion| {
-            (!item.preselect, item.sort_text.as_deref().unwrap_or(&item.label), item.label.as_str())
-        };
-        key(a).cmp(&key(b))
-    });
+    let best = items.iter().map(|item| item.fit(&typed)).min().filter(|best| *best != Fit::Not);
+    let mut fitting: Vec<&Completion> = items.iter().filter(|item| Some(item.fit(&typed)) == best).collect();
+    fitting.sort_by(|a, b| a.order(b));
     fitting
-}
-
-fn in_order(text: &str, letters: &str) -> bool {
-    let mut rest = text.chars();
-    letters.chars().all(|letter| rest.any(|c| c == letter))
 }
 
 fn line(item: &Completion) -> CompletionLine {

@@ -30,7 +30,9 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         Err(shortfall) => return ask.short(&heard, shortfall),
     };
     let Answer::Locations(locations) = &reply.answer else { return Err(super::wrong_kind()) };
-    let items = sorted(locations, None);
+    // Of very many those of the asked file come first, as with references.
+    let first = (locations.total > locations.items.len()).then_some(&*spot.file.path);
+    let items = sorted(locations, first);
     let print = fingerprint(ask, (&locations.files, &items));
     let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let mut reader = Reader::new(ask, reply.encoding);
@@ -48,8 +50,11 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         details.extend(spot.names_there());
     }
     let one = target.word();
-    let summary =
+    let mut summary =
         if items.is_empty() { format!("no {one} found") } else { count(items.len(), one, &format!("{one}s")) };
+    if locations.total > locations.items.len() {
+        summary.push_str(&format!(" (the server sent {}; the rest is cut off)", locations.total));
+    }
     Ok(Outcome {
         verdict: reply.verdict,
         servers: vec![ask.part(&heard)],

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::{
     protocol::{
         positions::{LineMap, Point},
+        read::Sought,
         types::{FileRef, Outline, Symbol, SymbolHit},
     },
     runtime::{
@@ -16,7 +17,7 @@ use crate::{
 
 use super::{
     address::{Address, Aim, Found, LISTED, in_text, listed, occurrences},
-    ask::Ask,
+    ask::{Ask, Heard},
     file::{File, failure},
     outcome::{Code, Failure, Verdict},
     symbol_path::SymbolPath,
@@ -75,7 +76,8 @@ impl Ask<'_> {
     async fn in_file(&self, file: File, symbol: &str, occurrence: Option<u32>) -> Result<Spot, Failure> {
         let path = SymbolPath::parse(symbol)
             .ok_or_else(|| failure(Code::Invalid, "`symbol` holds no name", "give a name such as Cart/add"))?;
-        let heard = self.ask_primary(&file, Query::Outline).await?;
+        let sought = Sought::Path(path.segments().to_vec());
+        let heard = self.ask_primary(&file, Query::Outline { sought }).await?;
         let outline = match &heard.result {
             Ok(Reply { answer: Answer::Outline(outline), encoding, .. }) => Some((outline, encoding)),
             // Whatever keeps the server from this answer would keep it from the next: it is told at once.
@@ -92,22 +94,32 @@ impl Ask<'_> {
             }
             found.dedup();
         }
+        // What is asked for may be among what could not be read.
+        let lost = outline.filter(|(outline, _)| outline.missed > 0).map(|(outline, _)| {
+            let all = outline.total + outline.dropped;
+            format!("{} of the {all} symbols of {} could be read", outline.symbols.len(), file.shown)
+        });
         if let Some(wanted) = occurrence
             && !found.is_empty()
         {
             let at = found.get(wanted as usize - 1).copied();
-            let at = at.ok_or_else(|| {
-                failure(
+            let at = at.ok_or_else(|| match lost {
+                Some(lost) => self.unread(&heard, &lost),
+                None => failure(
                     Code::Invalid,
                     format!("{} has {} of that name, and occurrence {wanted} was asked for", file.shown, found.len()),
                     "give a smaller occurrence",
-                )
+                ),
             })?;
             return Ok(Spot { file, at, notes: Vec::new() });
         }
-        match found[..] {
-            [at] => Ok(Spot { file, at, notes: Vec::new() }),
-            [] => self.first_use(file, symbol, &path, occurrence, outline.map(|(outline, _)| outline)),
+        match (&found[..], lost) {
+            ([at], lost) => {
+                let notes = lost.map(|lost| format!("{lost}: there may be others of that name"));
+                Ok(Spot { file, at: *at, notes: notes.into_iter().collect() })
+            }
+            ([], Some(lost)) => Err(self.unread(&heard, &lost)),
+            ([], None) => self.first_use(file, symbol, &path, occurrence, outline.map(|(outline, _)| outline)),
             _ => {
                 let candidates = found
                     .iter()
@@ -115,6 +127,13 @@ impl Ask<'_> {
                 Err(ambiguous(path.name(), candidates.collect(), found.len()))
             }
         }
+    }
+
+    /// The outline has more than could be read, and what is asked for may be in the rest.
+    fn unread(&self, heard: &Heard, lost: &str) -> Failure {
+        let what = format!("{lost}, and what is asked for may be among the others");
+        let open = failure(Code::Failed, what, "give file_path, line and symbol");
+        Failure { servers: vec![self.part(heard)], ..open }
     }
 
     fn first_use(

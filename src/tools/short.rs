@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::{
     registry::{Capability, DisplayName, Entry, Getting, Role, Run},
-    runtime::shortfall::Shortfall,
+    runtime::shortfall::{Occupied, Shortfall},
 };
 
 use super::{
@@ -45,9 +45,9 @@ impl Ask<'_> {
             return Ok(Outcome {
                 verdict,
                 servers: vec![self.verdict_of(&heard.entry, verdict, None)],
-                summary: format!("no answer: {shortfall}; ask again"),
+                summary: format!("no answer: {shortfall}; {}", next_step(&name, shortfall)),
                 notes: Vec::new(),
-                details: Vec::new(),
+                details: self.lines(shortfall),
                 body: Body::None,
                 page: Page::default(),
             });
@@ -96,6 +96,7 @@ impl Ask<'_> {
         let what = format!("{name} could not be asked where the symbol is: {shortfall}");
         let next = match shortfall.verdict().is_failure() {
             true => next_step(&name, shortfall),
+            false if matches!(shortfall, Shortfall::Busy(_)) => next_step(&name, shortfall),
             false => "ask again, or give file_path, line and symbol".into(),
         };
         Failure {
@@ -173,9 +174,14 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::Alone => "ask again".into(),
         Shortfall::PoolFull { .. } => "ask again when a call has ended".into(),
         Shortfall::Unsupported(_) => "use another tool, or read the file".into(),
-        Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } | Shortfall::Busy => {
-            "ask again".into()
+        Shortfall::Busy(Occupied::Command { .. }) => {
+            format!("ask again when it has ended, or end it by lsp/status with server {name:?} and restart true")
         }
+        Shortfall::Busy(Occupied::Calls | Occupied::Room | Occupied::Late) => "ask again".into(),
+        Shortfall::Busy(_) => {
+            format!("ask again; if it stays so, lsp/status with server {name:?} and restart true starts it anew")
+        }
+        Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } => "ask again".into(),
         Shortfall::Server { .. } => "see its message below; another place or tool may work".into(),
         Shortfall::Shape(_) => format!("ask again; if it stays, {name} and langport disagree on the protocol"),
         Shortfall::Died { .. } => "ask again: it is started anew".into(),

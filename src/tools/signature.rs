@@ -8,14 +8,16 @@ use super::{
     address::{Address, Aim},
     args::Args,
     ask::Ask,
+    cursor,
     kinds::count,
     outcome::{Body, Failure, Outcome, Page, SignatureLine},
+    places::fingerprint,
 };
 
 pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
     let mut args = Args::new(arguments);
     let address = Address::read(&mut args)?;
-    args.text("cursor")?;
+    let token = args.text("cursor")?;
     args.finish()?;
     let spot = ask.locate(&address, Aim::Cursor).await?;
     let heard = ask.ask_primary(&spot.file, Query::Signature { at: spot.at }).await?;
@@ -24,7 +26,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         Err(shortfall) => return ask.short(&heard, shortfall),
     };
     let Answer::Signatures(help) = &reply.answer else { return Err(super::wrong_kind()) };
-    let lines: Vec<SignatureLine> = help
+    let mut lines: Vec<SignatureLine> = help
         .signatures
         .iter()
         .enumerate()
@@ -40,14 +42,25 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
             }
         })
         .collect();
+    // Of many the current one is worth the most: it is on the first page.
+    if let Some(active) = lines.iter().position(|line| line.active) {
+        lines[..=active].rotate_right(1);
+    }
+    let print = fingerprint(ask, (&spot.file.path, spot.at, format!("{lines:?}")));
+    let offset = cursor::resume(ask.tool, token.as_deref(), print)?;
     let total = lines.len();
+    let mut summary =
+        if total == 0 { "no call around this place".to_owned() } else { count(total, "signature", "signatures") };
+    if help.total > total {
+        summary.push_str(&format!(" (the server sent {}; the rest is cut off)", help.total));
+    }
     Ok(Outcome {
         verdict: reply.verdict,
         servers: vec![ask.part(&heard)],
-        summary: if total == 0 { "no call around this place".into() } else { count(total, "signature", "signatures") },
+        summary,
         notes: spot.notes,
         details: Vec::new(),
-        body: Body::Signatures(lines),
-        page: Page { offset: 0, total, fingerprint: 0, ..Page::default() },
+        body: Body::Signatures(lines.into_iter().skip(offset).take(ask.page_items()).collect()),
+        page: Page { offset, total, fingerprint: print, ..Page::default() },
     })
 }

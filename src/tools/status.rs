@@ -329,6 +329,14 @@ fn running(session: &Session, line: &mut StatusLine) {
     facts.push(fact("documents", session.open_documents().to_string()));
     facts.push(fact("requests", format!("{requests} made, {pending} pending")));
     facts.push(fact("messages", format!("{sent} sent, {received} received, {dropped} dropped")));
+    if let Some(command) = session.command() {
+        let left = if command.left { ", and nobody waits for it any more" } else { "" };
+        facts.push(fact(
+            "command",
+            format!("one of its own has been running for {}{left}", ago(command.since.elapsed())),
+        ));
+        line.output.push(format!("the command: {}", command.name));
+    }
     let able = probe::capabilities(&session.heard.record().effective);
     facts.push(fact("can", able.into_iter().map(Capability::word).collect::<Vec<_>>().join(", ")));
     if let Standing::Loading { progress: Some(progress), .. } = session.heard.standing() {

@@ -38,6 +38,11 @@ impl SymbolPath {
         full.len() >= self.segments.len() && full[full.len() - self.segments.len()..] == self.segments[..]
     }
 
+    /// All segments, outermost first.
+    pub(super) fn segments(&self) -> &[String] {
+        &self.segments
+    }
+
     /// The segments, to build the path of a nested symbol.
     pub(super) fn into_segments(self) -> Vec<String> {
         self.segments

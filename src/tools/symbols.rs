@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     protocol::{
         positions::{Encoding, LineMap},
+        read::Sought,
         types::Outline,
     },
     runtime::query::{Answer, Query},
@@ -33,7 +34,9 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     args.finish()?;
     let given = given.ok_or_else(|| invalid("no file is named", "give file_path"))?;
     let file = ask.file(&given)?;
-    let heard = ask.ask_primary(&file, Query::Outline).await?;
+    // All that is shown, where there is more than can be kept.
+    let sought = if query.is_empty() { Sought::Above(depth) } else { Sought::Part(query.to_lowercase()) };
+    let heard = ask.ask_primary(&file, Query::Outline { sought }).await?;
     let reply = match &heard.result {
         Ok(reply) => reply,
         Err(shortfall) => return ask.short(&heard, shortfall),
@@ -47,6 +50,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let all = outline.total;
     let summary = match (total, query.is_empty()) {
         (0, true) => "no symbols".into(),
+        (0, false) if outline.missed > 0 => format!("none found so far of {}", count(all, "symbol", "symbols")),
         (0, false) => format!("none of {} fits the query", count(all, "symbol", "symbols")),
         (n, _) if n < all => format!("{} of {}", n, count(all, "symbol", "symbols")),
         (n, _) => count(n, "symbol", "symbols"),

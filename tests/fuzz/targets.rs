@@ -148,7 +148,7 @@ pub(crate) fn client(input: &[u8]) {
 /// Every reader of answers, on the same text: whatever it makes of it is within its caps.
 pub(crate) fn visitors(input: &[u8]) {
     let caps = Caps { list: 20, items: 10, text: 500, message: 100, line: 50, name: 30 };
-    let places = read::locations(input, &caps);
+    let places = read::locations(input, &caps, None);
     if let Ok(places) = &places {
         assert!(places.items.len() <= caps.list);
     }
@@ -156,7 +156,7 @@ pub(crate) fn visitors(input: &[u8]) {
         // Marks for what was cut and for code may stand beside it.
         assert!(format!("{hover:?}").len() <= 40 * caps.text);
     }
-    if let Ok(found) = read::completions(input, &caps) {
+    if let Ok(found) = read::completions(input, &caps, "a") {
         assert!(found.items.len() <= caps.items);
     }
     if let Ok(published) = read::published(input, &caps) {
@@ -169,11 +169,11 @@ pub(crate) fn visitors(input: &[u8]) {
     let _ = read::workspace_report(input, &caps);
     let _ = read::hierarchy_items(input, &caps);
     let _ = read::calls(input, &caps);
-    let _ = read::outline(input, &caps);
+    let _ = read::outline(input, &caps, &read::Sought::Part("a".into()));
     let _ = read::signatures(input, &caps);
-    let _ = read::symbol_hits(input, &caps);
-    let _ = read::tsserver_symbols(input, &caps);
-    let _ = read::code_actions(input, &caps);
+    let _ = read::symbol_hits(input, &caps, "a");
+    let _ = read::tsserver_symbols(input, &caps, "a");
+    let _ = read::code_actions(input, &caps, read::Wanted::default());
     let _ = read::prepare_rename(input, &caps);
     let _ = read::workspace_edit(input);
     let _ = read::text_edits(input);

@@ -24,6 +24,7 @@ mod actions;
 mod aftermath;
 mod as_given;
 mod between;
+mod beyond;
 mod boundary;
 mod called;
 mod callers;
@@ -55,6 +56,7 @@ mod marks;
 mod mcp;
 mod mistakes;
 mod moves;
+mod occupied;
 mod operations;
 mod output;
 mod planners;
@@ -153,6 +155,8 @@ fn main() {
         mcp::trials(),
         tools::trials(),
         abandoned::trials(),
+        beyond::trials(),
+        occupied::trials(),
         actions::trials(),
         called::trials(),
         callers::trials(),

@@ -1,8 +1,11 @@
 //! Code actions: `Command` or `CodeAction`, each kept as it came, because it goes back to the server to be resolved; and
 //! what `textDocument/prepareRename` answers.
 
+use std::collections::HashMap;
+
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::basic::{Flag, RangeShape, Short};
 use super::keys::{One, WithText};
@@ -14,16 +17,47 @@ use crate::protocol::types::{Capped, CodeAction, Prepared};
 const RAW: usize = 1 << 20;
 /// Bytes of all actions that are kept.
 const ALL: usize = 16 << 20;
-/// Actions that are kept.
+/// Actions that are kept; past that half as many, and as much of them, of those that are wanted more than others.
 const ACTIONS: usize = 1_000;
+/// Actions of which it is known which are alike.
+const ALIKE: usize = 16_000;
 
-/// Reads the answer to `textDocument/codeAction`. An action that is too large to be kept counts as dropped.
+/// Which actions are asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'w> {
+    /// Of these kinds alone, where there are any: not every server heeds `only`.
+    pub only: &'w [String],
+    /// Above all the ones of this title, and then what the server thinks best.
+    pub title: Option<&'w str>,
+}
+
+impl Wanted<'_> {
+    fn allows(&self, action: &Parts) -> bool {
+        self.only.is_empty() || action.kind.as_deref().is_some_and(|kind| is_below(kind, self.only))
+    }
+
+    fn prefers(&self, action: &Parts) -> bool {
+        // As answers show titles: on one line.
+        let same = |title: &str| title.split_whitespace().eq(action.title.split_whitespace());
+        self.title.map_or(action.preferred, same)
+    }
+}
+
+/// Whether a kind is one of the wanted ones or below one: `source.fixAll.ruff` is below `source.fixAll`.
+pub fn is_below(kind: &str, only: &[impl AsRef<str>]) -> bool {
+    only.iter().map(AsRef::as_ref).any(|wanted| {
+        kind.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.is_empty())
+    })
+}
+
+/// Reads the answer to `textDocument/codeAction`. What is not asked for is passed over; an action that is too large to be
+/// kept counts as dropped.
 ///
 /// # Errors
 ///
 /// When the answer is neither `null` nor a list.
-pub fn code_actions(raw: &[u8], caps: &Caps) -> Result<Capped<CodeAction>, ReadError> {
-    read(raw, "code actions or null", || ActionsShape { caps: *caps })
+pub fn code_actions(raw: &[u8], caps: &Caps, wanted: Wanted<'_>) -> Result<Capped<CodeAction>, ReadError> {
+    read(raw, "code actions or null", || ActionsShape { caps: *caps, wanted })
 }
 
 /// Reads the answer to `codeAction/resolve`.
@@ -36,7 +70,7 @@ pub fn code_action(raw: &[u8], caps: &Caps) -> Result<CodeAction, ReadError> {
         return Err(ReadError::TooLarge("1 MiB"));
     }
     let list = [b"[", raw, b"]"].concat();
-    let mut read = code_actions(&list, caps)?;
+    let mut read = code_actions(&list, caps, Wanted::default())?;
     let none = || ReadError::Shape { expected: "a code action", found: Found::Without("title") };
     read.items.pop().ok_or_else(none)
 }
@@ -50,11 +84,12 @@ pub fn prepare_rename(raw: &[u8], caps: &Caps) -> Result<Prepared, ReadError> {
     read(raw, "a range, or null", || PreparedShape { name: caps.name })
 }
 
-struct ActionsShape {
+struct ActionsShape<'w> {
     caps: Caps,
+    wanted: Wanted<'w>,
 }
 
-impl<'de> Shape<'de> for ActionsShape {
+impl<'de> Shape<'de> for ActionsShape<'_> {
     type Value = Result<Capped<CodeAction>, Found>;
 
     fn other(self, found: Found) -> Self::Value {
@@ -68,23 +103,38 @@ impl<'de> Shape<'de> for ActionsShape {
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut list = Capped::default();
         let mut bytes = 0;
+        // How many of each title and kind there were.
+        let mut alike: HashMap<u128, usize> = HashMap::new();
         while let Some(read) = array.next_element_seed(WithText::new(RAW, ActionShape { caps: self.caps }))? {
-            let Some(action) = read.map(raw_action) else {
+            let Some((parts, raw)) = read else {
                 list.dropped += 1;
                 continue;
             };
-            list.total += 1;
-            if list.items.len() < ACTIONS && bytes + action.raw.get().len() <= ALL {
-                bytes += action.raw.get().len();
-                list.items.push(action);
+            if !self.wanted.allows(&parts) {
+                continue;
             }
+            list.total += 1;
+            let name = xxh3_128(format!("{}\0{:?}", parts.title, parts.kind).as_bytes());
+            if alike.len() >= ALIKE && !alike.contains_key(&name) {
+                continue;
+            }
+            let nth = alike.entry(name).or_default();
+            let (most, room) = match self.wanted.prefers(&parts) {
+                true => (ACTIONS + ACTIONS / 2, ALL + ALL / 2),
+                false => (ACTIONS, ALL),
+            };
+            if list.items.len() < most && bytes + raw.get().len() <= room {
+                bytes += raw.get().len();
+                list.items.push(kept(parts, raw, *nth));
+            }
+            *nth += 1;
         }
         Ok(Ok(list))
     }
 }
 
 /// An action that is read and kept as it stands.
-fn raw_action((parts, raw): (Parts, &RawValue)) -> CodeAction {
+fn kept(parts: Parts, raw: &RawValue, nth: usize) -> CodeAction {
     CodeAction {
         title: parts.title,
         kind: parts.kind,
@@ -92,6 +142,7 @@ fn raw_action((parts, raw): (Parts, &RawValue)) -> CodeAction {
         disabled: parts.disabled,
         has_edit: parts.has_edit,
         command: parts.command,
+        nth,
         raw: raw.to_owned(),
     }
 }

@@ -1,35 +1,57 @@
 //! `textDocument/completion`: a list of items, or a list object with defaults. Documentation is never read.
 
+use std::cell::Cell;
+use std::cmp::Ordering;
+
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Flag, Short, Small, TagSet, Tags};
-use super::shape::{Many, Shape, key, skip, value};
+use super::shape::{Shape, key, skip, value};
+use super::sought::{BestOf, Fit};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{Capped, Completion, Completions};
 
 /// `InsertTextFormat.Snippet`.
 const SNIPPET: u8 = 2;
 
-/// Reads completions.
+/// Reads completions. Where they are too many those are kept that fit what is typed, the first ones in the server's own
+/// order.
 ///
 /// # Errors
 ///
 /// When the answer is neither `null`, nor a list, nor an object with `items`.
-pub fn completions(raw: &[u8], caps: &Caps) -> Result<Completions, ReadError> {
-    read(raw, "completions or null", || ListShape { caps: *caps })
+pub fn completions(raw: &[u8], caps: &Caps, typed: &str) -> Result<Completions, ReadError> {
+    let typed = typed.to_lowercase();
+    read(raw, "completions or null", || ListShape { caps: *caps, typed: &typed, seen: Cell::default() })
 }
 
-struct ListShape {
+struct ListShape<'t> {
     caps: Caps,
+    typed: &'t str,
+    /// How many there are that begin with what is typed, and that have its letters.
+    seen: Cell<[usize; 2]>,
 }
 
-impl ListShape {
-    fn items(&self) -> Many<ItemShape> {
-        Many { cap: self.caps.items, each: ItemShape { caps: self.caps } }
+type Order = fn(&Item, &Item) -> Ordering;
+
+impl ListShape<'_> {
+    fn items(&self) -> BestOf<ItemShape<'_>, Order> {
+        let each = ItemShape { caps: self.caps, typed: self.typed, seen: &self.seen };
+        let order: Order = |a, b| a.fit.cmp(&b.fit).then_with(|| a.completion.order(&b.completion));
+        BestOf { cap: self.caps.items, each, order }
+    }
+
+    fn complete(&self, list: Capped<Item>, incomplete: bool, snippets: bool) -> Completions {
+        let kept = |fit| list.items.iter().filter(|item| item.fit == fit).count();
+        let [begin, letters] = self.seen.get();
+        // Those that only have the letters are of no use beside others.
+        let missed = if begin > 0 { begin - kept(Fit::Begins) } else { letters - kept(Fit::Letters) };
+        let items = list.items.into_iter().map(|item| item.with_default(snippets)).collect();
+        Completions { items, incomplete, total: list.total, dropped: list.dropped, missed }
     }
 }
 
-impl<'de> Shape<'de> for ListShape {
+impl<'de> Shape<'de> for ListShape<'_> {
     type Value = Result<Completions, Found>;
 
     fn other(self, found: Found) -> Self::Value {
@@ -41,7 +63,7 @@ impl<'de> Shape<'de> for ListShape {
     }
 
     fn array<A: SeqAccess<'de>>(self, array: A) -> Result<Self::Value, A::Error> {
-        Ok(self.items().array(array)?.map(|items| complete(items, false, false)))
+        Ok(self.items().array(array)?.map(|items| self.complete(items, false, false)))
     }
 
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
@@ -55,13 +77,8 @@ impl<'de> Shape<'de> for ListShape {
                 _ => skip(&mut object)?,
             }
         }
-        Ok(items.map(|items| complete(items, incomplete, snippets)))
+        Ok(items.map(|items| self.complete(items, incomplete, snippets)))
     }
-}
-
-fn complete(list: Capped<Item>, incomplete: bool, snippets: bool) -> Completions {
-    let items = list.items.into_iter().map(|item| item.with_default(snippets)).collect();
-    Completions { items, incomplete, total: list.total, dropped: list.dropped }
 }
 
 /// Whether the list's default is a snippet; the other defaults (ranges, commit characters, data) are not needed.
@@ -89,6 +106,7 @@ impl<'de> Shape<'de> for DefaultsShape {
 /// A completion whose format the list's defaults may still decide; they may come behind the items.
 struct Item {
     completion: Completion,
+    fit: Fit,
     format: Option<u8>,
 }
 
@@ -100,11 +118,13 @@ impl Item {
 }
 
 #[derive(Clone, Copy)]
-struct ItemShape {
+struct ItemShape<'s> {
     caps: Caps,
+    typed: &'s str,
+    seen: &'s Cell<[usize; 2]>,
 }
 
-impl<'de> Shape<'de> for ItemShape {
+impl<'de> Shape<'de> for ItemShape<'_> {
     type Value = Option<Item>;
 
     fn other(self, _: Found) -> Option<Item> {
@@ -141,7 +161,13 @@ impl<'de> Shape<'de> for ItemShape {
         completion.deprecated |= tags.has(1);
         completion.detail = completion.detail.or(details.detail);
         completion.description = details.description;
-        Ok(Some(Item { completion, format }))
+        let fit = completion.fit(self.typed);
+        let mut seen = self.seen.get();
+        if let Some(number) = seen.get_mut(fit as usize) {
+            *number += 1;
+        }
+        self.seen.set(seen);
+        Ok(Some(Item { completion, fit, format }))
     }
 }
 

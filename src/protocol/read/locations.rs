@@ -2,6 +2,7 @@
 //! `LocationLink`. Each distinct URI is decoded once; no list of URIs is kept while reading.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use serde::de::{MapAccess, SeqAccess};
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
@@ -12,21 +13,22 @@ use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{FileRef, Location, Locations};
 use crate::protocol::uri::uri_to_ref;
 
-/// Reads places.
+/// Reads places. Past the cap those in the asked file are kept.
 ///
 /// # Errors
 ///
 /// When the answer is neither `null`, nor a place, nor a list.
-pub fn locations(raw: &[u8], caps: &Caps) -> Result<Locations, ReadError> {
-    read(raw, "a location, a list of them, or null", || Places { cap: caps.list, files: Files::default() })
+pub fn locations(raw: &[u8], caps: &Caps, asked: Option<&Path>) -> Result<Locations, ReadError> {
+    let files = || Files { asked, ..Files::default() };
+    read(raw, "a location, a list of them, or null", || Places { cap: caps.list, files: files() })
 }
 
-struct Places {
+struct Places<'a> {
     cap: usize,
-    files: Files,
+    files: Files<'a>,
 }
 
-impl<'de> Shape<'de> for Places {
+impl<'de> Shape<'de> for Places<'_> {
     type Value = Result<Locations, Found>;
 
     fn other(self, found: Found) -> Self::Value {
@@ -59,7 +61,7 @@ impl<'de> Shape<'de> for Places {
     }
 }
 
-impl Places {
+impl Places<'_> {
     fn take(&mut self, place: &Place<'_>, list: &mut Locations) {
         let Some((uri, range)) = place.named().zip(place.range) else {
             list.dropped += 1;
@@ -68,6 +70,10 @@ impl Places {
         list.total += 1;
         if list.items.len() < self.cap {
             let file = self.files.index(uri);
+            list.items.push(Location { file, range });
+        } else if list.items.len() < self.cap + self.cap / 2
+            && let Some(file) = self.files.asked(uri)
+        {
             list.items.push(Location { file, range });
         }
     }
@@ -82,13 +88,28 @@ impl Places {
 /// The files of an answer. URIs are told apart by a 128-bit hash, so that none of them is kept; two spellings of one
 /// file are one file.
 #[derive(Default)]
-struct Files {
+struct Files<'a> {
     table: Vec<FileRef>,
     known: HashMap<u128, u32>,
     last: Option<(u128, u32)>,
+    asked: Option<&'a Path>,
+    /// The last spelling that was compared with the asked file, and whether it is that.
+    compared: Option<(u128, bool)>,
 }
 
-impl Files {
+impl Files<'_> {
+    /// The number of the asked file, if it is that.
+    fn asked(&mut self, uri: &str) -> Option<u32> {
+        let spelling = xxh3_128(uri.as_bytes());
+        let known = self.compared.filter(|(last, _)| *last == spelling);
+        let (_, is_asked) = known.unwrap_or_else(|| {
+            let is_asked = matches!(uri_to_ref(uri), FileRef::Path(path) if Some(&*path) == self.asked);
+            (spelling, is_asked)
+        });
+        self.compared = Some((spelling, is_asked));
+        is_asked.then(|| self.index(uri))
+    }
+
     fn index(&mut self, uri: &str) -> u32 {
         let spelling = xxh3_128(uri.as_bytes());
         if let Some((last, index)) = self.last

@@ -20,6 +20,7 @@ mod repair;
 mod replacements;
 mod shape;
 mod signatures;
+mod sought;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ mod tsserver;
 
 use std::fmt;
 
-pub use actions::{code_action, code_actions, prepare_rename};
+pub use actions::{Wanted, code_action, code_actions, is_below, prepare_rename};
 pub use completions::completions;
 pub use diagnostics::{FileReport, published, report, workspace_report};
 pub use edits::{edit_inside, text_edits, workspace_edit};
@@ -38,6 +39,7 @@ pub use navto::tsserver_symbols;
 pub use outline::outline;
 use shape::{Of, Shape};
 pub use signatures::signatures;
+pub use sought::{Fit, Sought};
 pub use symbols::symbol_hits;
 pub use tsserver::tsserver_problems;
 

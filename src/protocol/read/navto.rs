@@ -3,25 +3,27 @@
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::Short;
-use super::shape::{Many, Shape, key, skip, value};
+use super::shape::{Shape, key, skip, value};
+use super::sought::{BestOf, rank};
 use super::tsserver::{Place, Response, file_of};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::positions::Range;
 use crate::protocol::types::{Capped, SymbolHit, SymbolHits};
 
-/// Reads the answer to a command of tsserver's that searches for symbols.
+/// Reads the answer to a command of tsserver's that searches for `query`; the best are kept.
 ///
 /// # Errors
 ///
 /// When it is no object with a list in `body`: it has refused, or has answered something else.
-pub fn tsserver_symbols(raw: &[u8], caps: &Caps) -> Result<SymbolHits, ReadError> {
-    let list = read(raw, "tsserver's answer with symbols in its body", || Response(Body { caps }))?;
+pub fn tsserver_symbols(raw: &[u8], caps: &Caps, query: &str) -> Result<SymbolHits, ReadError> {
+    let list = read(raw, "tsserver's answer with symbols in its body", || Response(Body { caps, query }))?;
     Ok(SymbolHits { items: list.items, total: list.total, dropped: list.dropped })
 }
 
 #[derive(Clone, Copy)]
 struct Body<'c> {
     caps: &'c Caps,
+    query: &'c str,
 }
 
 impl<'de> Shape<'de> for Body<'_> {
@@ -32,7 +34,9 @@ impl<'de> Shape<'de> for Body<'_> {
     }
 
     fn array<A: SeqAccess<'de>>(self, array: A) -> Result<Self::Value, A::Error> {
-        Many { cap: self.caps.items, each: Hit { name: self.caps.name } }.array(array)
+        let order =
+            |one: &SymbolHit, other: &SymbolHit| rank(&one.name, self.query).cmp(&rank(&other.name, self.query));
+        BestOf { cap: self.caps.items, each: Hit { name: self.caps.name }, order }.array(array)
     }
 }
 
@@ -105,7 +109,7 @@ mod tests {
             {"name":"twice","kind":"function","kindModifiers":"export,deprecated","matchKind":"exact","isCaseSensitive":true,
              "file":"/ws/a.ts","start":{"line":3,"offset":14},"end":{"line":3,"offset":17},"containerName":"lib","containerKind":"module"},
             {"name":"Two","kind":"class","file":"/ws/b.ts"}, {"name":"lost"}, 7]}"#;
-        let read = tsserver_symbols(raw.as_bytes(), &Caps::default()).unwrap();
+        let read = tsserver_symbols(raw.as_bytes(), &Caps::default(), "t").unwrap();
         assert_eq!((read.total, read.dropped), (2, 2));
         let [first, second] = &read.items[..] else { panic!("{read:?}") };
         assert_eq!((first.name.as_str(), first.kind, first.container.as_deref()), ("twice", 12, Some("lib")));
@@ -116,7 +120,7 @@ mod tests {
         for refused in
             [r#"{"success":false,"message":"No Project."}"#, "null", "[]", r#"{"body":null}"#, r#"{"body":{}}"#]
         {
-            assert!(tsserver_symbols(refused.as_bytes(), &Caps::default()).is_err(), "{refused}");
+            assert!(tsserver_symbols(refused.as_bytes(), &Caps::default(), "t").is_err(), "{refused}");
         }
     }
 }

@@ -4,6 +4,7 @@
 use serde::de::{MapAccess, SeqAccess};
 
 use super::basic::{Documentation, Ordinal, Short, Unsigned};
+use super::keys::One;
 use super::shape::{Many, Shape, item, key, skip, value};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{Signature, Signatures};
@@ -11,17 +12,77 @@ use crate::protocol::types::{Signature, Signatures};
 /// Signatures and parameters that are kept.
 const MANY: usize = 1000;
 
-/// Reads signature help.
+/// Reads signature help. Past the cap the active signature is kept, whatever number it has.
 ///
 /// # Errors
 ///
 /// When the answer is neither `null` nor an object with `signatures`.
 pub fn signatures(raw: &[u8], caps: &Caps) -> Result<Signatures, ReadError> {
-    read(raw, "signature help or null", || HelpShape { caps: *caps })
+    // It is often told behind the list.
+    let active = read(raw, "an object", || Active).ok().flatten();
+    read(raw, "signature help or null", || HelpShape { caps: *caps, active })
+}
+
+/// The number of the active signature alone.
+struct Active;
+
+impl<'de> Shape<'de> for Active {
+    type Value = Result<Option<usize>, Found>;
+
+    fn other(self, _: Found) -> Self::Value {
+        Ok(None)
+    }
+
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
+        let active = One { key: "activeSignature", value: Ordinal }.object(object)?;
+        Ok(Ok(active.map(|active| active as usize)))
+    }
 }
 
 struct HelpShape {
     caps: Caps,
+    active: Option<usize>,
+}
+
+/// The first signatures, and the active one.
+struct List {
+    caps: Caps,
+    active: Option<usize>,
+}
+
+/// What is kept of a list; what is malformed keeps its place.
+#[derive(Default)]
+struct Kept {
+    first: Vec<Option<Signature>>,
+    /// The active one, where it is none of the first.
+    far: Option<Signature>,
+    total: usize,
+}
+
+impl<'de> Shape<'de> for List {
+    type Value = Result<Kept, Found>;
+
+    fn other(self, found: Found) -> Self::Value {
+        Err(found)
+    }
+
+    fn null(self) -> Self::Value {
+        Ok(Kept::default())
+    }
+
+    fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let (mut kept, mut number) = (Kept::default(), 0);
+        while let Some(read) = item(&mut array, SignatureShape { caps: self.caps })? {
+            kept.total += usize::from(read.is_some());
+            if number < MANY {
+                kept.first.push(read);
+            } else if Some(number) == self.active {
+                kept.far = read;
+            }
+            number += 1;
+        }
+        Ok(Ok(kept))
+    }
 }
 
 impl<'de> Shape<'de> for HelpShape {
@@ -37,45 +98,46 @@ impl<'de> Shape<'de> for HelpShape {
 
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let mut list = Err(Found::Without("signatures"));
-        let (mut active, mut parameter) = (None, None);
+        let mut parameter = None;
         while let Some(key) = key(&mut object)? {
             match &*key {
                 "signatures" => {
-                    let shape = Many { cap: MANY, each: SignatureShape { caps: self.caps } };
+                    let shape = List { caps: self.caps, active: self.active };
                     list = value(&mut object, shape)?.map_err(|_| Found::Without("signatures"));
                 }
-                "activeSignature" => active = value(&mut object, Ordinal)?,
                 "activeParameter" => parameter = value(&mut object, Ordinal)?,
                 _ => skip(&mut object)?,
             }
         }
-        Ok(list.map(|list| {
+        Ok(list.map(|Kept { first, far, total }| {
             // The active one is told by number, so those dropped before it count.
-            let active = active.map_or(0, |active| active as usize);
-            let active = match list.items.get(active) {
-                Some(Some(_)) => list.items[..active].iter().flatten().count(),
+            let active = self.active.unwrap_or(0);
+            let active = match first.get(active) {
+                _ if far.is_some() => first.iter().flatten().count(),
+                Some(Some(_)) => first[..active].iter().flatten().count(),
                 _ => 0,
             };
             Signatures {
-                signatures: list.items.into_iter().flatten().collect(),
+                signatures: first.into_iter().flatten().chain(far).collect(),
                 active_signature: u32::try_from(active).unwrap_or(0),
                 active_parameter: parameter,
+                total,
             }
         }))
     }
 }
 
-/// A signature; a malformed one keeps its place as `Some(None)`.
+/// A signature; nothing where it is malformed.
 #[derive(Clone, Copy)]
 struct SignatureShape {
     caps: Caps,
 }
 
 impl<'de> Shape<'de> for SignatureShape {
-    type Value = Option<Option<Signature>>;
+    type Value = Option<Signature>;
 
     fn other(self, _: Found) -> Self::Value {
-        Some(None)
+        None
     }
 
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
@@ -93,11 +155,11 @@ impl<'de> Shape<'de> for SignatureShape {
                 _ => skip(&mut object)?,
             }
         }
-        let Some(label) = label else { return Ok(Some(None)) };
+        let Some(label) = label else { return Ok(None) };
         let unit = unit_of(&label, &labels);
         signature.parameters = labels.into_iter().map(|parameter| parameter.within(&label, unit)).collect();
         signature.label = label;
-        Ok(Some(Some(signature)))
+        Ok(Some(signature))
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::de::MapAccess;
 
 use super::basic::{Flag, PlaceShape, Short, Small, TagSet, Tags};
-use super::shape::{Many, Shape, key, skip, value};
+use super::shape::{Shape, key, skip, value};
+use super::sought::{BestOf, rank};
 use super::{Caps, Found, ReadError, read};
 use crate::protocol::types::{SymbolHit, SymbolHits};
 use crate::protocol::uri::uri_to_ref;
@@ -11,13 +12,15 @@ use crate::protocol::uri::uri_to_ref;
 /// `SymbolTag.Deprecated`.
 const DEPRECATED: u32 = 1;
 
-/// Reads the symbols that a project-wide search found.
+/// Reads the symbols that a project-wide search for `query` found. Where they are too many those are kept that are called so,
+/// then those whose names begin so.
 ///
 /// # Errors
 ///
 /// When the answer is neither `null` nor a list.
-pub fn symbol_hits(raw: &[u8], caps: &Caps) -> Result<SymbolHits, ReadError> {
-    let list = read(raw, "symbols or null", || Many { cap: caps.items, each: HitShape { caps: *caps } })?;
+pub fn symbol_hits(raw: &[u8], caps: &Caps, query: &str) -> Result<SymbolHits, ReadError> {
+    let order = |one: &SymbolHit, other: &SymbolHit| rank(&one.name, query).cmp(&rank(&other.name, query));
+    let list = read(raw, "symbols or null", || BestOf { cap: caps.items, each: HitShape { caps: *caps }, order })?;
     Ok(SymbolHits { items: list.items, total: list.total, dropped: list.dropped })
 }
 

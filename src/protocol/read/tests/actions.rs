@@ -4,8 +4,12 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use super::{check, lines, show_flag, show_range, show_some};
-use crate::protocol::read::{Caps, code_action, code_actions, prepare_rename};
+use crate::protocol::read::{Caps, ReadError, Wanted, code_action, is_below, prepare_rename};
 use crate::protocol::types::{Capped, CodeAction, Prepared};
+
+fn code_actions(raw: &[u8], caps: &Caps) -> Result<Capped<CodeAction>, ReadError> {
+    crate::protocol::read::code_actions(raw, caps, Wanted::default())
+}
 
 fn show(list: &Capped<CodeAction>) -> String {
     let one = |action: &CodeAction| {
@@ -90,4 +94,29 @@ fn what_can_be_renamed() {
         &expect!["error: expected a range, or null, the server sent an object without a valid `range`"],
     );
     prepared(&json!(1), &expect!["error: expected a range, or null, the server sent a number"]);
+}
+
+#[test]
+fn kinds_are_a_tree() {
+    assert!(is_below("source.fixAll.ruff", &["source.fixAll"]));
+    assert!(is_below("quickfix", &["refactor", "quickfix"]));
+    assert!(!is_below("source.fixAllOfIt", &["source.fixAll"]));
+    assert!(is_below("anything", &[""]));
+}
+
+#[test]
+fn past_the_cap_what_is_wanted_is_kept() {
+    let plain = (0..3_000).map(|n| json!({"title": format!("t{n}"), "kind": "refactor"}));
+    let best = json!({"title": "best", "kind": "quickfix", "isPreferred": true});
+    let asked = json!({"title": "a  b", "kind": "quickfix"});
+    let raw = Value::Array(plain.chain([best, asked.clone(), asked]).collect()).to_string();
+    let read = |wanted| {
+        let list = crate::protocol::read::code_actions(raw.as_bytes(), &Caps::default(), wanted).unwrap();
+        let last = list.items.last().map(|last| (last.title.clone(), last.nth)).unwrap();
+        (list.items.len(), list.total, last)
+    };
+    assert_eq!(read(Wanted::default()), (1_001, 3_003, ("best".into(), 0)));
+    assert_eq!(read(Wanted { title: Some("a b"), only: &[] }), (1_002, 3_003, ("a  b".into(), 1)));
+    // What is not asked for takes no room, and is not counted.
+    assert_eq!(read(Wanted { title: None, only: &["quickfix".into()] }), (3, 3, ("a  b".into(), 1)));
 }

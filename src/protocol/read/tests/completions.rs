@@ -3,8 +3,12 @@
 use expect_test::{Expect, expect};
 
 use super::{lines, show_flag, show_some};
-use crate::protocol::read::{Caps, completions, signatures};
+use crate::protocol::read::{Caps, ReadError, signatures};
 use crate::protocol::types::{Completions, Signatures};
+
+fn completions(raw: &[u8], caps: &Caps) -> Result<Completions, ReadError> {
+    crate::protocol::read::completions(raw, caps, "")
+}
 
 fn show(list: &Completions) -> String {
     let incomplete = show_flag("incomplete", list.incomplete);
@@ -113,7 +117,48 @@ fn malformed_items_are_dropped() {
 fn many_completions_are_counted_on() {
     let raw = format!("[{}]", vec![r#"{"label":"tick"}"#; 60_000].join(","));
     let list = completions(raw.as_bytes(), &Caps::default()).unwrap();
-    assert_eq!((list.items.len(), list.total), (50_000, 60_000));
+    assert_eq!((list.items.len(), list.total, list.missed), (50_000, 60_000, 10_000));
+}
+
+#[test]
+fn past_the_cap_the_best_completions_are_kept() {
+    let item = |label: &str, more: &str| format!(r#"{{"label":"{label}"{more}}}"#);
+    let items = [
+        item("other", r#","sortText":"0""#),
+        item("append", r#","sortText":"9""#),
+        item("a_p", ""),
+        item("apply", r#","sortText":"1""#),
+        item("ape", r#","sortText":"5","preselect":true"#),
+        item("x", r#","filterText":"APt","sortText":"2""#),
+    ];
+    let raw = format!("[{}]", items.join(","));
+    let kept = |items: usize, typed: &str| {
+        let caps = Caps { items, ..Caps::default() };
+        let list = crate::protocol::read::completions(raw.as_bytes(), &caps, typed).unwrap();
+        let labels: Vec<&str> = list.items.iter().map(|item| item.label.as_str()).collect();
+        (labels.join(" "), list.total, list.missed)
+    };
+    assert_eq!(kept(3, "aP"), ("apply ape x".into(), 6, 1));
+    // All that begin so are there: what only has the letters is not missed.
+    assert_eq!(kept(4, "ap"), ("append apply ape x".into(), 6, 0));
+    assert_eq!(kept(2, "zz").2, 0);
+    assert_eq!(kept(2, "ply"), ("apply ape".into(), 6, 0));
+}
+
+#[test]
+fn past_the_cap_the_active_signature_is_kept() {
+    let many = |count: usize| (0..count).map(|n| format!(r#"{{"label":"f{n}()"}}"#)).collect::<Vec<_>>().join(",");
+    for raw in [
+        format!(r#"{{"signatures":[null,{}],"activeSignature":2345}}"#, many(3_000)),
+        format!(r#"{{"activeSignature":2345,"signatures":[null,{}]}}"#, many(3_000)),
+    ] {
+        let help = signatures(raw.as_bytes(), &Caps::default()).unwrap();
+        assert_eq!((help.signatures.len(), help.total, help.active_signature), (1_000, 3_000, 999));
+        assert_eq!(help.signatures[999].label, "f2344()");
+    }
+    let raw = format!(r#"{{"signatures":[{}],"activeSignature":70}}"#, many(3_000));
+    let help = signatures(raw.as_bytes(), &Caps::default()).unwrap();
+    assert_eq!((help.signatures.len(), help.total, help.active_signature), (1_000, 3_000, 70));
 }
 
 fn show_signatures(help: &Signatures) -> String {

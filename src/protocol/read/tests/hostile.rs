@@ -6,19 +6,21 @@ use serde_json::{Value, json};
 
 use crate::protocol::read::repair::repair;
 use crate::protocol::read::{
-    Caps, calls, code_actions, completions, edit_inside, hierarchy_items, hover, locations, outline, prepare_rename,
-    published, report, signatures, symbol_hits, text_edits, workspace_edit, workspace_report,
+    Caps, Sought, Wanted, calls, code_actions, completions, edit_inside, hierarchy_items, hover, locations, outline,
+    prepare_rename, published, report, signatures, symbol_hits, text_edits, workspace_edit, workspace_report,
 };
 use crate::protocol::types::HoverSection;
 
 /// Every reader on the same bytes: none may panic.
 fn read_all(raw: &[u8], caps: &Caps) {
-    let _ = locations(raw, caps);
+    let _ = locations(raw, caps, None);
     let _ = hover(raw, caps);
-    let _ = completions(raw, caps);
+    let _ = completions(raw, caps, "a");
     let _ = signatures(raw, caps);
-    let _ = outline(raw, caps);
-    let _ = symbol_hits(raw, caps);
+    for sought in [Sought::Any, Sought::Path(vec!["a".into()]), Sought::Part("a".into()), Sought::Above(1)] {
+        let _ = outline(raw, caps, &sought);
+    }
+    let _ = symbol_hits(raw, caps, "a");
     let _ = hierarchy_items(raw, caps);
     let _ = calls(raw, caps);
     let _ = report(raw, caps);
@@ -27,7 +29,7 @@ fn read_all(raw: &[u8], caps: &Caps) {
     let _ = workspace_edit(raw);
     let _ = text_edits(raw);
     let _ = edit_inside(raw);
-    let _ = code_actions(raw, caps);
+    let _ = code_actions(raw, caps, Wanted::default());
     let _ = prepare_rename(raw, caps);
 }
 
@@ -127,10 +129,10 @@ proptest! {
         read_all(&raw, &Caps { list: 1, items: 1, text: 3, message: 2, line: 2, name: 1 });
         // Lists of anything never fail as a whole.
         if answer.is_array() {
-            prop_assert!(locations(&raw, &Caps::default()).is_ok());
-            prop_assert!(outline(&raw, &Caps::default()).is_ok());
-            prop_assert!(completions(&raw, &Caps::default()).is_ok());
-            prop_assert!(symbol_hits(&raw, &Caps::default()).is_ok());
+            prop_assert!(locations(&raw, &Caps::default(), None).is_ok());
+            prop_assert!(outline(&raw, &Caps::default(), &Sought::Any).is_ok());
+            prop_assert!(completions(&raw, &Caps::default(), "a").is_ok());
+            prop_assert!(symbol_hits(&raw, &Caps::default(), "a").is_ok());
             prop_assert!(hierarchy_items(&raw, &Caps::default()).is_ok());
             prop_assert!(calls(&raw, &Caps::default()).is_ok());
         }
@@ -170,7 +172,7 @@ fn bytes_that_are_not_utf8_cost_one_character() {
     let mut raw = br#"[{"name":"x?","kind":1,"location":{"uri":"file:///a"}}]"#.to_vec();
     let at = raw.iter().position(|byte| *byte == b'?').unwrap();
     raw[at] = 0xe9;
-    let hits = symbol_hits(&raw, &Caps::default()).unwrap();
+    let hits = symbol_hits(&raw, &Caps::default(), "a").unwrap();
     assert_eq!(hits.items[0].name, "x\u{fffd}");
 }
 

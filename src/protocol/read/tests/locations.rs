@@ -3,8 +3,12 @@
 use expect_test::{Expect, expect};
 
 use super::{lines, show_file, show_range};
-use crate::protocol::read::{Caps, locations};
+use crate::protocol::read::{Caps, ReadError};
 use crate::protocol::types::Locations;
+
+fn locations(raw: &[u8], caps: &Caps) -> Result<Locations, ReadError> {
+    crate::protocol::read::locations(raw, caps, Some("/5".as_ref()))
+}
 
 fn show(list: &Locations) -> String {
     let head = format!("{} of {}, {} dropped, {} files", list.items.len(), list.total, list.dropped, list.files.len());
@@ -185,7 +189,7 @@ fn what_is_no_answer() {
 }
 
 #[test]
-fn past_the_cap_items_are_only_counted() {
+fn past_the_cap_items_are_only_counted_but_for_those_of_the_asked_file() {
     let raw = format!(
         "[{}]",
         (0..7).map(|n| format!(r#"{{"uri":"file:///{n}","range":{RANGE}}}"#)).collect::<Vec<_>>().join(",")
@@ -194,8 +198,9 @@ fn past_the_cap_items_are_only_counted() {
     let list = locations(raw.as_bytes(), &caps).unwrap();
     assert_eq!(size_of::<crate::protocol::types::Location>(), 20);
     expect![[r#"
-        2 of 7, 0 dropped, 2 files
+        3 of 7, 0 dropped, 3 files
         /0 1:2-1:5
-        /1 1:2-1:5"#]]
+        /1 1:2-1:5
+        /5 1:2-1:5"#]]
     .assert_eq(&show(&list));
 }

@@ -3,8 +3,12 @@
 use expect_test::{Expect, expect};
 
 use super::{lines, show_flag, show_range, show_some};
-use crate::protocol::read::{Caps, outline};
+use crate::protocol::read::{Caps, ReadError, Sought};
 use crate::protocol::types::Outline;
+
+fn outline(raw: &[u8], caps: &Caps) -> Result<Outline, ReadError> {
+    crate::protocol::read::outline(raw, caps, &Sought::Any)
+}
 
 fn show(outline: &Outline) -> String {
     let flat = show_flag("flat", outline.flat);
@@ -150,4 +154,77 @@ fn past_the_cap_symbols_are_only_counted() {
         5 a 0:0-5:0 @0:0-0:0
         . 5 b 1:0-2:0 @1:0-1:0"#]]
     .assert_eq(&show(&outline(raw.as_bytes(), &caps).unwrap()));
+}
+
+fn past_the_cap(raw: &str, sought: &Sought, expected: &Expect) {
+    let caps = Caps { items: 4, ..Caps::default() };
+    let outline = crate::protocol::read::outline(raw.as_bytes(), &caps, sought).unwrap();
+    expected.assert_eq(&format!("missed {}, {}", outline.missed, show(&outline)));
+}
+
+#[test]
+fn past_the_cap_what_is_sought_is_kept_with_what_it_is_in() {
+    let cart = symbol("Cart", 6, 9, &[symbol("sum", 6, 7, ""), symbol("add(int)", 7, 8, "")].join(","));
+    let basket = symbol("Basket", 10, 12, &symbol("address", 10, 11, ""));
+    let first: Vec<String> = (1..=4).map(|n| symbol(&format!("s{n}"), n, n + 1, "")).collect();
+    let raw = format!("[{},{cart},{basket}]", first.join(","));
+    let path = |segments: &[&str]| Sought::Path(segments.iter().map(|&segment| segment.to_owned()).collect());
+    past_the_cap(
+        &raw,
+        &path(&["add"]),
+        &expect![[r#"
+            missed 0, 6 of 9, 0 dropped
+            5 s1 1:0-2:0 @1:0-1:0
+            5 s2 2:0-3:0 @2:0-2:0
+            5 s3 3:0-4:0 @3:0-3:0
+            5 s4 4:0-5:0 @4:0-4:0
+            5 Cart 6:0-9:0 @6:0-6:0
+            . 5 add(int) 7:0-8:0 @7:0-7:0"#]],
+    );
+    past_the_cap(
+        &raw,
+        &path(&["nobody"]),
+        &expect![[r#"
+            missed 0, 4 of 9, 0 dropped
+            5 s1 1:0-2:0 @1:0-1:0
+            5 s2 2:0-3:0 @2:0-2:0
+            5 s3 3:0-4:0 @3:0-3:0
+            5 s4 4:0-5:0 @4:0-4:0"#]],
+    );
+    // There is room for one more.
+    past_the_cap(
+        &raw,
+        &Sought::Above(1),
+        &expect![[r#"
+            missed 3, 6 of 9, 0 dropped
+            5 s1 1:0-2:0 @1:0-1:0
+            5 s2 2:0-3:0 @2:0-2:0
+            5 s3 3:0-4:0 @3:0-3:0
+            5 s4 4:0-5:0 @4:0-4:0
+            5 Cart 6:0-9:0 @6:0-6:0
+            5 Basket 10:0-12:0 @10:0-10:0"#]],
+    );
+}
+
+#[test]
+fn what_is_sought_and_not_kept_is_counted() {
+    let part = |part: &str| Sought::Part(part.into());
+    let many: Vec<String> = (0..8).map(|n| symbol(&format!("Same{n}"), n, n + 1, "")).collect();
+    let raw = format!("[{}]", many.join(","));
+    past_the_cap(
+        &raw,
+        &part("same"),
+        &expect![[r#"
+            missed 2, 6 of 8, 0 dropped
+            5 Same0 0:0-1:0 @0:0-0:0
+            5 Same1 1:0-2:0 @1:0-1:0
+            5 Same2 2:0-3:0 @2:0-2:0
+            5 Same3 3:0-4:0 @3:0-3:0
+            5 Same4 4:0-5:0 @4:0-4:0
+            5 Same5 5:0-6:0 @5:0-5:0"#]],
+    );
+    // It has no place, or what it is in has none.
+    let lost = format!(r#"[{{"name":"same"}},{{"kind":5,"children":[{}]}}]"#, symbol("same", 0, 1, ""));
+    past_the_cap(&lost, &part("same"), &expect!["missed 2, 0 of 0, 3 dropped"]);
+    past_the_cap(&lost, &part("other"), &expect!["missed 0, 0 of 0, 3 dropped"]);
 }

@@ -3,8 +3,12 @@
 use expect_test::{Expect, expect};
 
 use super::{lines, show_file, show_flag, show_range, show_some};
-use crate::protocol::read::symbol_hits;
+use crate::protocol::read::{Caps, ReadError};
 use crate::protocol::types::SymbolHits;
+
+fn symbol_hits(raw: &[u8], caps: &Caps) -> Result<SymbolHits, ReadError> {
+    crate::protocol::read::symbol_hits(raw, caps, "cart")
+}
 
 fn show(hits: &SymbolHits) -> String {
     let head = format!("{} of {}, {} dropped", hits.items.len(), hits.total, hits.dropped);
@@ -46,4 +50,17 @@ fn malformed_hits_are_dropped() {
             1 of 1, 7 dropped
             0 ok /a nowhere"#]],
     );
+}
+
+#[test]
+fn past_the_cap_the_names_that_are_searched_for_are_kept() {
+    let hit = |name: &str| format!(r#"{{"name":"{name}","kind":5,"location":{{"uri":"file:///a"}}}}"#);
+    let raw = format!("[{}]", ["recart", "carton", "descartes", "Cart.add", "cart", "cartel"].map(hit).join(","));
+    let caps = Caps { items: 3, ..Caps::default() };
+    expect![[r#"
+        3 of 6, 0 dropped
+        5 carton /a nowhere
+        5 Cart.add /a nowhere
+        5 cart /a nowhere"#]]
+    .assert_eq(&show(&symbol_hits(raw.as_bytes(), &caps).unwrap()));
 }
