@@ -24,6 +24,16 @@ trials![
     c22_what_was_learnt_after_a_change_is_not_taken_for_older,
 ];
 
+/// With time enough for a busy machine: what is not seen in time is not known.
+fn start(ws: &Workspace, servers: impl IntoIterator<Item = Definition>) -> Langport {
+    let patient = "barrier_ms = 20000\nrequest_timeout_ms = 100000";
+    let mut builder = Langport::builder(ws).config(patient).max_wait(100_000);
+    for server in servers {
+        builder = builder.server(server);
+    }
+    builder.start()
+}
+
 /// A report of `boom` on these lines.
 fn boom(source: Option<&str>, lines: &[u32]) -> Vec<Act> {
     let one = |line: &u32| {
@@ -47,7 +57,7 @@ fn two(one: &[&[u32]], other: &[&[u32]], work: impl Fn(&Workspace, &Langport)) {
             Script::watching("**/*").pull().each("textDocument/diagnostic", turns)
         };
         let linter = Definition::new("other", script(other)).key("role = \"linter\"");
-        let lp = Langport::builder(&ws).server(Definition::new("one", script(one))).server(linter).start();
+        let lp = start(&ws, [Definition::new("one", script(one)), linter]);
         work(&ws, &lp);
     }
 }
@@ -88,7 +98,7 @@ fn x2_what_the_other_one_may_have_known_is_perhaps_new() {
     let silent = vec![Act::Fail(-32603, "not now".into())];
     let other = Definition::new("other", script(vec![silent, boom(None, &[1])])).key("role = \"linter\"");
     let one = Definition::new("one", script(vec![boom(None, &[0]), boom(None, &[0, 1])]));
-    let lp = Langport::builder(&ws).server(one).server(other).start();
+    let lp = start(&ws, [one, other]);
     lp.diagnostics("a.py").verdict_is("partial");
     ws.write("a.py", "a\nb\nc\n");
     let answer = new_in(&lp, "a.py");
@@ -108,7 +118,7 @@ fn a7_7_what_one_of_two_still_says_after_a_change_is_not_gone() {
         let report = Act::Reply(json!({"kind": "full", "items": [said]}));
         let always = Script::new().pull().on("textDocument/diagnostic", [report]);
         let linter = Definition::new("linter", Script::new().pull()).key("role = \"linter\"");
-        let lp = Langport::builder(&ws).server(Definition::new("fake", always)).server(linter).start();
+        let lp = start(&ws, [Definition::new("fake", always), linter]);
         lp.diagnostics("a.py").contains("a.py:1:1  error: w is not provided");
         let plan = rename(&lp, "a.py", 2, "tally", "PROVIDES").plan();
         let made = apply(&lp, &plan);
@@ -122,14 +132,10 @@ fn a7_7_what_one_of_two_still_says_after_a_change_is_not_gone() {
 
 const MANY: usize = 20_000;
 
-/// One line as wide as there are problems, and time enough for a busy machine.
+/// One line as wide as there are problems.
 fn flooded(servers: impl IntoIterator<Item = Definition>) -> (Workspace, Langport) {
     let ws = Workspace::new(&format!("//- a.py\n{}\n", "x".repeat(MANY)));
-    let mut builder = Langport::builder(&ws).config("request_timeout_ms = 100000").max_wait(100_000);
-    for server in servers {
-        builder = builder.server(server);
-    }
-    let lp = builder.start();
+    let lp = start(&ws, servers);
     (ws, lp)
 }
 
@@ -167,7 +173,7 @@ fn out_02_of_too_many_at_least_so_many_are_gone() {
 /// Two files, of which only `a.py` has been asked about, while every change is seen.
 fn asked_about_one() -> (Workspace, Langport, String) {
     let ws = Workspace::new("//- a.py\na\n//- b.py\nold = ERR\n");
-    let lp = Langport::with(&ws, Script::watching("**/*").pull());
+    let lp = start(&ws, [Definition::new("fake", Script::watching("**/*").pull())]);
     eventually("the watch stands", || lp.tool("status", &json!({})).has("watching ").then_some(()));
     let mark = mark(&lp.diagnostics("a.py"));
     (ws, lp, mark)
