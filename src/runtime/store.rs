@@ -180,6 +180,9 @@ impl Store {
         if self.pushed(path).and_then(|kept| kept.version).zip(version).is_some_and(|(kept, lost)| kept > lost) {
             return;
         }
+        if let Some(told) = told.filter(|told| version.is_none_or(|v| v == told.version)) {
+            self.learn(at.saturating_duration_since(told.at));
+        }
         // What was told before is not what it says now.
         self.pushed.remove(path);
         self.lost.shift_remove(path);
@@ -301,8 +304,8 @@ impl Store {
     /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
     /// order and time alone. A text that was told once more (saved, so that the server speaks) wants a new list.
     pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
-        if self.last_lost(path, told).is_some_and(|lost| lost.at >= changed) {
-            return Push::Lost;
+        if let Some(lost) = self.last_lost(path, told) {
+            return if lost.at >= changed { Push::Lost } else { Push::Older };
         }
         match self.pushed(path) {
             None => Push::Never,
