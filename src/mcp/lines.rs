@@ -188,7 +188,7 @@ pub(super) fn judge(line: &[u8]) -> Judged {
     let Ok(parts) = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &RawValue>>(line) else {
         let id = match Skim::of(line) {
             Seen::Request(id) => Some(id),
-            Seen::Answer(_) | Seen::Other => None,
+            Seen::Answer(_) | Seen::Problems(..) | Seen::Other => None,
         };
         return Judged::Refuse(error(id.as_deref(), PARSE, "this is no valid JSON"));
     };
@@ -216,7 +216,7 @@ pub(super) fn too_long(seen: &Seen, longest: usize) -> Judged {
             let limit = longest / (1024 * 1024);
             Judged::Refuse(error(Some(id), INVALID, &format!("a message of more than {limit} MiB")))
         }
-        Seen::Answer(_) | Seen::Other => Judged::Ignore("a line that is too long"),
+        Seen::Answer(_) | Seen::Problems(..) | Seen::Other => Judged::Ignore("a line that is too long"),
     }
 }
 

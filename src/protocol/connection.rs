@@ -196,10 +196,7 @@ async fn read(input: Box<dyn AsyncRead + Send + Unpin>, mut guard: Guard, shared
         let received = match frames.next().await {
             Ok(Body::Whole(body)) => match shared.room.take(body.len()).await {
                 Some(taken) => guard.receive(body, taken).await,
-                None => {
-                    guard.no_room(Skim::of(&body), NoRoom::Taken);
-                    Ok(())
-                }
+                None => guard.no_room(Skim::of(&body), NoRoom::Taken).await,
             },
             Ok(Body::Large(length)) => large(&mut frames, &mut guard, &shared, length).await,
             Err(error) => Err(ended(error)),
@@ -243,10 +240,9 @@ async fn large<R: AsyncRead + Unpin, J: FnMut(&[u8])>(
     }
     frames.pass_over(length - come, &mut |bytes| skim.feed(bytes)).await.map_err(ended)?;
     match why {
-        Some(why) => guard.no_room(skim.seen(), why),
-        None => guard.too_large(length, skim.seen()),
+        Some(why) => guard.no_room(skim.seen(), why).await,
+        None => guard.too_large(length, skim.seen()).await,
     }
-    Ok(())
 }
 
 fn ended(error: FrameError) -> CloseReason {

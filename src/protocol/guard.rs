@@ -19,6 +19,8 @@ use super::room::{self, Taken};
 use super::shared::Shared;
 use super::skim::{Seen, Skim};
 use super::throttle::Bucket;
+use super::types::LostList;
+use super::uri::uri_to_ref;
 use super::writer::Frame;
 use crate::sys::secrets;
 
@@ -79,8 +81,7 @@ impl Guard {
         let stats = &self.shared.stats;
         let Some(envelope) = Envelope::read(&body) else {
             stats.drop_message("a message that is not a JSON object, or has a part of the wrong kind");
-            self.lost(Skim::of(&body), "is no valid JSON");
-            return Ok(());
+            return self.lost(Skim::of(&body), "is no valid JSON").await;
         };
         let deep = deeper_than(&body, self.shared.limits.depth);
         match envelope.kind() {
@@ -99,13 +100,21 @@ impl Guard {
             }
             Kind::Notification { method, params } => {
                 // Of a list most is text, which is copied: half of what is kept makes all of it.
-                let huge = size(params) > self.shared.limits.kept_bytes / 2;
-                let content = if method == "textDocument/publishDiagnostics" && !deep && !huge {
-                    match published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default()) {
+                let most = self.shared.limits.kept_bytes / 2;
+                let content = if method == "textDocument/publishDiagnostics" {
+                    let read = if deep {
+                        Err("is nested too deep".to_owned())
+                    } else if size(params) > most {
+                        Err(format!("has {} MiB, more than the {} MiB that are kept", mib(size(params)), mib(most)))
+                    } else {
+                        published(params.map_or("null", RawValue::get).as_bytes(), &Caps::default())
+                            .map_err(|why| format!("has the wrong shape: {why}"))
+                    };
+                    match read {
                         Ok(list) => Content::Published(Box::new(list)),
                         Err(why) => {
-                            stats.drop_message(&format!("published diagnostics of the wrong shape: {why}"));
-                            return Ok(());
+                            stats.drop_message(&format!("a list of problems that {why}"));
+                            return self.lost(Skim::of(&body), &why).await;
                         }
                     }
                 } else if let Some(why) = self.refusal(&method, params, deep) {
@@ -152,15 +161,15 @@ impl Guard {
     }
 
     /// A message was too large to be kept. Whoever waits for it must not wait in vain.
-    pub(super) fn too_large(&self, length: usize, seen: Seen) {
+    pub(super) async fn too_large(&mut self, length: usize, seen: Seen) -> Result<(), CloseReason> {
         self.shared.stats.drop_message("a message that is too large to be kept");
-        let mib = |bytes: usize| bytes.div_ceil(1024 * 1024);
-        let limit = mib(self.shared.limits.kept_bytes);
-        self.lost(seen, &format!("has {} MiB, more than the {limit} MiB that are kept", mib(length)));
+        let kept = self.shared.limits.kept_bytes;
+        let limit = mib(if matches!(seen, Seen::Problems(..)) { kept / 2 } else { kept });
+        self.lost(seen, &format!("has {} MiB, more than the {limit} MiB that are kept", mib(length))).await
     }
 
     /// There was no room for a message, or it came too slowly to be given any.
-    pub(super) fn no_room(&self, seen: Seen, why: NoRoom) {
+    pub(super) async fn no_room(&mut self, seen: Seen, why: NoRoom) -> Result<(), CloseReason> {
         let (dropped, why) = match why {
             NoRoom::Taken => {
                 ("a message for which there was no room", "was dropped: there were too many large ones at once")
@@ -171,11 +180,12 @@ impl Guard {
             ),
         };
         self.shared.stats.drop_message(dropped);
-        self.lost(seen, why);
+        self.lost(seen, why).await
     }
 
-    /// Ends the request whose answer is of no use. One without a readable id is that of the only request there is.
-    fn lost(&self, seen: Seen, why: &str) {
+    /// Ends the request whose answer is of no use. One without a readable id is that of the only request there is. Of a
+    /// list of problems it is told that there was one, in its turn.
+    async fn lost(&mut self, seen: Seen, why: &str) -> Result<(), CloseReason> {
         let outbox = &self.shared.outbox;
         match seen {
             Seen::Answer(id) => {
@@ -188,8 +198,14 @@ impl Guard {
                 }
             }
             Seen::Request(id) => self.refuse(&id, &format!("the request {why}")),
+            Seen::Problems(uri, version) => {
+                let (file, why) = (uri_to_ref(&uri), why.to_owned());
+                let number = self.parcels.put(0, Content::Lost(LostList { file, version, why }), None).await;
+                return self.pass(&Frame::ticket(None, "textDocument/publishDiagnostics", number)).await;
+            }
             Seen::Other => {}
         }
+        Ok(())
     }
 
     fn refuse(&self, id: &str, why: &str) {
@@ -260,6 +276,10 @@ fn blot(body: &mut [u8]) {
 
 fn slice(body: &Bytes, part: Option<&RawValue>) -> Bytes {
     part.map_or_else(Bytes::new, |part| body.slice_ref(part.get().as_bytes()))
+}
+
+fn mib(bytes: usize) -> usize {
+    bytes.div_ceil(1024 * 1024)
 }
 
 fn size(params: Option<&RawValue>) -> usize {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::types::Published;
+use super::types::{LostList, Published};
 
 /// The owner of a connection. Every method is synchronous and must return quickly: calls come one at a time, in the
 /// order in which the server sent things.
@@ -30,6 +30,8 @@ pub trait Host: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     Published(Published),
+    /// A list came that is of no use: whatever was told of the file before is not what the server says now.
+    Lost(LostList),
     Progress {
         token: String,
         value: ProgressValue,

@@ -88,6 +88,7 @@ impl Inbound {
         };
         let told = match parcel.content {
             Content::Published(published) => Ok(Some(Told::Published(*published))),
+            Content::Lost(list) => Ok(Some(Told::Lost(list))),
             Content::Params(params) => tell(&notification.method, &params),
         };
         match told {

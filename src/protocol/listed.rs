@@ -41,7 +41,7 @@ impl AddAssign for Tally {
     }
 }
 
-/// A problem told by a number: 61 bits of a hash, whether it is faint, and its severity.
+/// A problem told by a number: 60 bits of a hash, whether its source is named, whether it is faint, and its severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Print(u64);
 
@@ -49,13 +49,17 @@ impl Print {
     pub(super) fn of(problem: &Diagnostic) -> Self {
         let mut hasher = Xxh3::new();
         (problem.range, &problem.code, &problem.source, &problem.message).hash(&mut hasher);
-        let bits = (u64::from(problem.is_faint()) << 2) | problem.severity as u64;
-        Self((hasher.finish() << 3) | bits)
+        let (sourced, faint) = (u64::from(problem.source.is_some()), u64::from(problem.is_faint()));
+        Self((hasher.finish() << 4) | (sourced << 3) | (faint << 2) | problem.severity as u64)
     }
 
     /// What tells it from others: the tags of a problem do not.
     pub(super) fn key(self) -> u64 {
         self.0 & !4
+    }
+
+    fn is_sourced(self) -> bool {
+        self.0 & 8 != 0
     }
 
     pub(super) fn count(self, tally: &mut Tally) {
@@ -93,6 +97,28 @@ impl Listed {
     pub fn cut(&self) -> Tally {
         let mut tally = self.beyond;
         self.prints.iter().for_each(|print| print.count(&mut tally));
+        tally
+    }
+
+    /// Those that are counted and not kept of the lists of several servers: what two of them say of one place under one
+    /// source counts once. Of what not even a number is kept, a part may count twice.
+    pub fn cut_of_servers<'a>(lists: impl IntoIterator<Item = &'a Self>) -> Tally {
+        let lists: Vec<&Self> = lists.into_iter().collect();
+        if lists.iter().all(|list| list.prints.is_empty()) {
+            return lists.iter().fold(Tally::default(), |mut sum, list| {
+                sum += list.beyond;
+                sum
+            });
+        }
+        let mut tally = Tally::default();
+        let sourced = lists.iter().flat_map(|list| &list.items).filter(|item| item.source.is_some());
+        let mut seen: HashSet<u64> = sourced.map(|item| Print::of(item).key()).collect();
+        for list in lists {
+            tally += list.beyond;
+            for print in list.prints.iter().filter(|print| !print.is_sourced() || seen.insert(print.key())) {
+                print.count(&mut tally);
+            }
+        }
         tally
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::types::Published;
+use super::types::{LostList, Published};
 
 const UNIT: usize = 1024;
 /// In units: 8 MiB of parcels may wait for the router, or one larger one alone.
@@ -19,6 +19,7 @@ pub(super) enum Content {
     /// The JSON text of `params`; empty where absent.
     Params(Bytes),
     Published(Box<Published>),
+    Lost(LostList),
 }
 
 /// A content with its place in the server's stream.

@@ -295,6 +295,15 @@ pub struct Published {
     pub list: Listed,
 }
 
+/// A list of problems that was told of and could not be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostList {
+    pub file: FileRef,
+    pub version: Option<i32>,
+    /// In words that go on from "the list".
+    pub why: String,
+}
+
 /// One replacement in a text, in the units of the server that computed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {

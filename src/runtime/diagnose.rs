@@ -31,10 +31,6 @@ use super::{
 
 /// Pulls again when the server asked for a refresh meanwhile, at most this often.
 const REFRESHED: usize = 3;
-/// A server with a learnt delay that stays silent for this many delays (and the settle time) has nothing to say.
-const PATIENCE: u32 = 3;
-/// The least wait before silence counts as an answer of its own kind.
-const LEAST_PATIENCE: Duration = Duration::from_millis(1_500);
 /// Asks again about a file that was written meanwhile, at most this often.
 const REWRITTEN: usize = 5;
 /// Kept back from the deadline, so that the answer is on its way when it strikes.
@@ -110,7 +106,7 @@ impl Session {
                     let (told, proven) = self.confirm(ground, question, focus).await?;
                     focus = told;
                     if proven {
-                        return Ok((self.confirmed(&focus, question), seen));
+                        return Ok((self.confirmed(ground, &focus, question)?, seen));
                     }
                 }
                 Judged::Wait(_) if !retriggered && self.told_before_changes(&focus) => {
@@ -118,6 +114,7 @@ impl Session {
                     focus = self.retrigger(ground, focus)?;
                 }
                 Judged::Never(shortfall) => return Err(shortfall),
+                Judged::Lost => return Err(self.lost(ground, &focus)),
                 Judged::Wait(until) => {
                     if self.wire.is_closed() {
                         return Err(self.died());
@@ -129,13 +126,17 @@ impl Session {
     }
 
     /// The server has said that it has looked at everything: its last list is the truth.
-    fn confirmed(&self, focus: &Focus, question: &Question) -> Reply {
+    fn confirmed(&self, ground: &Ground, focus: &Focus, question: &Question) -> Result<Reply, Shortfall> {
         let mut record = self.heard.record();
         record.verified.insert(focus.path.clone(), (focus.sent.version, focus.epoch));
-        match self.push_verdict(&mut record, focus, question) {
+        Ok(match self.push_verdict(&mut record, focus, question) {
             Judged::Now(verdict, reason) => self.reply(&record, focus, verdict, reason),
             Judged::Wait(_) | Judged::Never(_) => self.reply(&record, focus, Verdict::Fresh, None),
-        }
+            Judged::Lost => {
+                drop(record);
+                return Err(self.lost(ground, focus));
+            }
+        })
     }
 
     /// Whether something else has changed since the text was told.
@@ -201,6 +202,12 @@ impl Session {
                         return Ok(self.reply(&record, &focus, Verdict::Settling, reason));
                     }
                     Beside::Unsettled(until) if verdict == Verdict::Fresh => until.unwrap_or(end).min(end),
+                    Beside::Lost => {
+                        let why = record.store.lost(&focus.path, focus.sent).unwrap_or("could not be kept");
+                        let file = ground.roots.display(&focus.path);
+                        let reason = Some(format!("what it pushed of {file} {why}"));
+                        return Ok(self.reply(&record, &focus, verdict.max(Verdict::Partial), reason));
+                    }
                     _ => return Ok(self.reply(&record, &focus, verdict, reason)),
                 }
             };
@@ -281,6 +288,14 @@ impl Session {
 
     /// What a server that only pushes has said of the focused text.
     fn push_verdict(&self, record: &mut Record, focus: &Focus, question: &Question) -> Judged {
+        match self.pushed_verdict(record, focus, question) {
+            // The last that it said is not there to be judged.
+            Judged::Now(..) | Judged::Never(_) if record.store.lost(&focus.path, focus.sent).is_some() => Judged::Lost,
+            other => other,
+        }
+    }
+
+    fn pushed_verdict(&self, record: &mut Record, focus: &Focus, question: &Question) -> Judged {
         let now = Instant::now();
         // Closed meanwhile to make room: its lists are gone, and their absence says nothing.
         if record.sent.get(&focus.path).is_none_or(|sent| sent.version < focus.sent.version) {
@@ -323,6 +338,7 @@ impl Session {
             Push::Older if over => {
                 Judged::Now(Verdict::Stale, Some("only an older text was analysed in the time allowed".into()))
             }
+            Push::Lost => Judged::Lost,
             Push::Never if over => Judged::Never(match standing {
                 Standing::Loading { progress, .. } => Shortfall::Loading { progress },
                 Standing::Ready => Shortfall::Unanswered { after: now.saturating_duration_since(focus.sent.at) },
@@ -331,21 +347,6 @@ impl Session {
                 Judged::Wait(self.silence_ends(record, focus).filter(|at| *at > now).unwrap_or(end).min(end))
             }
         }
-    }
-
-    /// Some servers publish nothing when nothing changed: past several times the usual delay, silence says so.
-    fn silence_counts(&self, record: &Record, focus: &Focus, now: Instant, at_work: bool, ready: bool) -> bool {
-        ready && !at_work && self.silence_ends(record, focus).is_some_and(|at| now >= at)
-    }
-
-    fn silence_ends(&self, record: &Record, focus: &Focus) -> Option<Instant> {
-        // One list has come where two were to: pyrefly makes one of several changes told at once, now and then. It is made
-        // to speak again as soon as it is quiet.
-        if let Some(came) = record.store.crossed_at(&focus.path).filter(|_| self.can_confirm()) {
-            return Some(came + self.limits.empty);
-        }
-        let patience = record.store.usual_delay()? * PATIENCE + self.limits.empty;
-        Some(focus.sent.at.max(record.changed_at(&focus.path)) + patience.max(LEAST_PATIENCE))
     }
 
     /// All channels of the file, merged. What was pushed for another version than the one on disk is not among it,
@@ -378,5 +379,7 @@ impl Session {
 enum Judged {
     Now(Verdict, Option<String>),
     Never(Shortfall),
+    /// Its list of this text could not be kept.
+    Lost,
     Wait(Instant),
 }

@@ -16,7 +16,7 @@ use tokio::{sync::watch, time::Instant};
 use crate::{
     protocol::{
         Effective, Host, ProgressValue, RefreshKind, Registration, Told,
-        types::{FileRef, Listed, Published},
+        types::{FileRef, Listed, LostList, Published},
     },
     registry::{Capability, Entry},
 };
@@ -242,7 +242,8 @@ impl Host for Heard {
         }
         let now = Instant::now();
         let event = match &what {
-            Told::Published(Published { file: FileRef::Path(path), .. }) => {
+            Told::Published(Published { file: FileRef::Path(path), .. })
+            | Told::Lost(LostList { file: FileRef::Path(path), .. }) => {
                 Some(Event::Problems { file: Some(path.clone()) })
             }
             Told::Refresh(RefreshKind::Diagnostics) => Some(Event::Problems { file: None }),
@@ -255,6 +256,13 @@ impl Host for Heard {
                 Told::Published(Published { file, version, list }) => {
                     if let FileRef::Path(path) = &file {
                         record.published(path, version, list);
+                    }
+                }
+                Told::Lost(LostList { file, version, why }) => {
+                    if let FileRef::Path(path) = &file {
+                        let told = record.sent.get(path).copied();
+                        record.verified.remove(path);
+                        record.store.lose(path, version, why, now, told);
                     }
                 }
                 Told::ProgressCreated { .. } => {}

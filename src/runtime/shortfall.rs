@@ -66,6 +66,9 @@ pub enum Shortfall {
     Server { code: i64, message: String },
     #[error("its answer has the wrong shape: {0}")]
     Shape(String),
+    /// A list of problems that came could not be kept.
+    #[error("its list of problems of {file} {why}")]
+    Lost { file: String, why: String },
     #[error("it died: `{command}`: {reason}")]
     Died {
         /// As with `NotStarted`.
@@ -151,6 +154,7 @@ impl Shortfall {
             Self::Unanswered { .. } | Self::Busy(_) => Verdict::Unanswered,
             Self::Server { .. }
             | Self::Shape(_)
+            | Self::Lost { .. }
             | Self::Died { .. }
             | Self::File(_)
             | Self::Moved

@@ -65,6 +65,8 @@ pub struct Sent {
 pub enum Push {
     /// Nothing has come for this file since the server started.
     Never,
+    /// The list of this text could not be kept.
+    Lost,
     /// Only lists of older texts, or from before something that the file may depend on changed.
     Older,
     /// A list of this text; how long it has been quiet since then, and whether the server has begun to make another one.
@@ -90,6 +92,14 @@ struct Flight {
     work: Work,
 }
 
+/// A list that could not be kept.
+#[derive(Debug, Clone)]
+struct Lost {
+    version: Option<i32>,
+    why: String,
+    at: Instant,
+}
+
 /// The longest wait that is learnt.
 const LONGEST_LEARNT: Duration = Duration::from_secs(5);
 /// Nothing is on its way for longer than this.
@@ -101,6 +111,8 @@ pub struct Store {
     /// Where the lists themselves are.
     board: Board,
     pushed: HashMap<PathBuf, Pushed>,
+    /// Lists that could not be kept, where nothing has been told since.
+    lost: IndexMap<PathBuf, Lost>,
     /// In the order in which they were taken.
     pulled: IndexMap<(PathBuf, String), Pulled>,
     delay: Option<Duration>,
@@ -122,20 +134,13 @@ impl Store {
     /// Takes a list that was pushed at a time; one for an older version than the list that is there comes too late. `told`
     /// is what the server knows of the file at that moment, where its delay is to be learnt from.
     pub fn push(&mut self, path: &Path, list: Listed, version: Option<i32>, at: Instant, told: Option<Sent>) {
-        self.ever = true;
-        self.versions |= version.is_some();
-        if let Some(flight) = self.flights.get_mut(path) {
-            flight.come = flight.come.saturating_add(1);
-            flight.since = flight.since.saturating_add(1);
-            if version.is_none_or(|version| told.is_some_and(|told| told.version == version)) {
-                flight.work.listed();
-            }
-        }
+        self.came(path, version, told);
         if let Some(version) = version
             && self.pushed(path).is_some_and(|kept| kept.version.is_some_and(|v| v > version))
         {
             return;
         }
+        self.lost.shift_remove(path);
         if let Some(told) = told
             && version.is_none_or(|v| v == told.version)
         {
@@ -154,6 +159,47 @@ impl Store {
         }
         let shelved = self.board.put(list, self.flights.contains_key(path));
         self.pushed.insert(path.to_owned(), Pushed { shelved, version, at });
+    }
+
+    /// A list has come, whatever it says.
+    fn came(&mut self, path: &Path, version: Option<i32>, told: Option<Sent>) {
+        self.ever = true;
+        self.versions |= version.is_some();
+        if let Some(flight) = self.flights.get_mut(path) {
+            flight.come = flight.come.saturating_add(1);
+            flight.since = flight.since.saturating_add(1);
+            if version.is_none_or(|version| told.is_some_and(|told| told.version == version)) {
+                flight.work.listed();
+            }
+        }
+    }
+
+    /// A list has come that could not be kept.
+    pub fn lose(&mut self, path: &Path, version: Option<i32>, why: String, at: Instant, told: Option<Sent>) {
+        self.came(path, version, told);
+        if self.pushed(path).and_then(|kept| kept.version).zip(version).is_some_and(|(kept, lost)| kept > lost) {
+            return;
+        }
+        if let Some(told) = told.filter(|told| version.is_none_or(|v| v == told.version)) {
+            self.learn(at.saturating_duration_since(told.at));
+        }
+        // What was told before is not what it says now.
+        self.pushed.remove(path);
+        self.lost.shift_remove(path);
+        if self.lost.len() >= FILES {
+            self.lost.shift_remove_index(0);
+        }
+        self.lost.insert(path.to_owned(), Lost { version, why, at });
+    }
+
+    /// Why the list of the text that was told could not be kept, if that was the last one of it.
+    pub fn lost(&self, path: &Path, told: Sent) -> Option<&str> {
+        self.last_lost(path, told).map(|lost| &*lost.why)
+    }
+
+    fn last_lost(&self, path: &Path, told: Sent) -> Option<&Lost> {
+        let current = |lost: &&Lost| lost.version.map_or(lost.at >= told.at, |version| version == told.version);
+        self.lost.get(path).filter(current)
     }
 
     /// A new text of a file is about to be told.
@@ -258,6 +304,9 @@ impl Store {
     /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
     /// order and time alone. A text that was told once more (saved, so that the server speaks) wants a new list.
     pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
+        if let Some(lost) = self.last_lost(path, told) {
+            return if lost.at >= changed { Push::Lost } else { Push::Older };
+        }
         match self.pushed(path) {
             None => Push::Never,
             Some(list) => {
@@ -307,6 +356,7 @@ impl Store {
     /// A file is gone: so are its problems.
     pub fn forget(&mut self, path: &Path) {
         self.pushed.remove(path);
+        self.lost.shift_remove(path);
         self.flights.remove(path);
         self.pulled.retain(|(kept, _), _| kept != path);
     }

@@ -167,7 +167,7 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
         verdict if verdict.is_failure() => Verdict::Unanswered,
         verdict => verdict,
     };
-    let mut notes = after.notes.clone();
+    let mut notes = after.notes();
     notes.extend(after.doubts());
     if touched > FILES {
         notes.push(format!("the problems of {} were not looked at", count(touched - FILES, "file", "files")));

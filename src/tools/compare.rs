@@ -2,29 +2,27 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use futures::future::join_all;
 use indexmap::IndexMap;
 use tokio::time::Instant;
 
-use crate::{
-    protocol::types::Severity,
-    registry::ScopedName,
-    runtime::{
-        query::{Answer, Query, Question},
-        shortfall::Shortfall,
-    },
-};
+use crate::{protocol::types::Severity, registry::ScopedName};
 
 use super::{
-    ask::{Ask, Heard},
+    ask::Ask,
+    diagnostics::{
+        budget::Budget,
+        compare::{Baseline, Told, compare},
+        sweep::{Checked, Target},
+    },
     kinds::count,
     outcome::{Problem, ServerVerdict, Verdict},
-    places::Reader,
-    problems::{note, problem},
+    problems::note,
 };
 
 /// Open files beside the changed ones that are looked at: they may depend on them.
@@ -32,43 +30,35 @@ const DEPENDANTS: usize = 8;
 /// Problems that are shown.
 const SHOWN: usize = 20;
 
-/// What tells a problem from others, wherever in its file it stands: file, server, severity, code, source, message.
-type Key = (PathBuf, ScopedName, String, Option<String>, Option<String>, String);
-
 /// The problems of several files at one moment.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Look {
-    found: Vec<(Key, Problem)>,
-    verdicts: IndexMap<ScopedName, Vec<ServerVerdict>>,
-    /// Files and servers whose answer is about the text that was there.
-    known: HashSet<(PathBuf, ScopedName)>,
+    /// Each under the name that it is counted by.
+    files: BTreeMap<PathBuf, Checked>,
     /// Files that are not there.
     pub absent: HashSet<PathBuf>,
-    pub notes: Vec<String>,
-    /// What the answers about each file are worth, where that is less than all, with the reason.
-    judged: Vec<Judged>,
-    /// Errors and warnings that were too many to keep.
-    cut: usize,
-}
-
-/// A file as it is shown, what the answers about it are worth, and why.
-#[derive(Debug)]
-struct Judged {
-    file: String,
-    verdict: Verdict,
-    why: String,
 }
 
 impl Look {
     /// Whether any server has answered.
     pub(super) fn is_known(&self) -> bool {
-        !self.known.is_empty()
+        self.parts().any(|part| part.verdict.answered())
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &ServerVerdict> {
+        self.files.values().flat_map(|one| &one.parts)
     }
 
     /// Each server with its worst verdict over all files.
     pub(super) fn servers(&self) -> Vec<ServerVerdict> {
-        let worst = |all: &Vec<ServerVerdict>| all.iter().max_by_key(|one| one.verdict).cloned();
-        self.verdicts.values().filter_map(worst).collect()
+        let mut worst: IndexMap<&ScopedName, &ServerVerdict> = IndexMap::new();
+        for part in self.parts() {
+            let known = worst.entry(&part.id).or_insert(part);
+            if part.verdict >= known.verdict {
+                *known = part;
+            }
+        }
+        worst.into_values().cloned().collect()
     }
 
     /// The verdict of all of it; with nobody to ask there is nothing that could be wrong.
@@ -79,14 +69,30 @@ impl Look {
 
     /// Whether anybody was asked.
     pub(super) fn asked_anybody(&self) -> bool {
-        !self.verdicts.is_empty()
+        self.parts().next().is_some()
+    }
+
+    /// What servers lack.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let missing = self.files.values().flat_map(|one| &one.missing);
+        let mut notes: Vec<String> = missing.map(|one| note(&one.server, &one.shortfall)).collect();
+        notes.sort_unstable();
+        notes.dedup();
+        notes
     }
 
     /// The files of which not all is known, grouped by what is known of them, the worst first.
     pub(super) fn doubts(&self) -> Vec<String> {
-        let mut groups: BTreeMap<(Reverse<Verdict>, &str), Vec<&str>> = BTreeMap::new();
-        for one in &self.judged {
-            groups.entry((Reverse(one.verdict), &one.why)).or_default().push(&one.file);
+        let mut groups: BTreeMap<(Reverse<Verdict>, String), Vec<&str>> = BTreeMap::new();
+        for one in self.files.values().filter(|one| one.verdict != Verdict::Fresh) {
+            let Some(worst) = one.parts.iter().max_by_key(|part| part.verdict) else { continue };
+            // Why there is no answer at all stands in a note already.
+            let noted = one.missing.iter().any(|missing| missing.id == worst.id);
+            let why = match worst.reason.as_ref().filter(|_| !noted) {
+                Some(reason) => format!(" ({}: {reason})", worst.server),
+                None => format!(" ({})", worst.server),
+            };
+            groups.entry((Reverse(one.verdict), why)).or_default().push(&one.shown);
         }
         groups
             .into_iter()
@@ -107,76 +113,26 @@ impl Ask<'_> {
         let mut beside = self.engine.pool.open_files();
         beside.retain(|path| !files.iter().any(|(now, later)| now == path || later == path));
         files.extend(beside.into_iter().take(DEPENDANTS).map(|path| (path.clone(), path)));
-        let asked = files.iter().map(|(now, counted)| self.look_at(now, counted, deadline));
-        let mut look = Look::default();
-        for one in join_all(asked).await {
-            look.found.extend(one.found);
-            look.known.extend(one.known);
-            for (server, verdicts) in one.verdicts {
-                look.verdicts.entry(server).or_default().extend(verdicts);
-            }
-            look.notes.extend(one.notes);
-            look.judged.extend(one.judged);
-            look.cut += one.cut;
+        let asked = files.iter().map(|(now, _)| self.look_at(now, deadline));
+        let (mut names, mut all) = (Vec::new(), Vec::new());
+        let mut budget = Budget::new(0);
+        for ((_, counted), one) in files.iter().zip(join_all(asked).await) {
+            let Some(one) = one else { continue };
+            names.push(counted.clone());
+            all.push(one);
+            budget.take(&mut all);
         }
-        look.notes.sort_unstable();
-        look.notes.dedup();
-        look.found.sort_by(|(_, a), (_, b)| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
-        look
+        Look { files: names.into_iter().zip(all).collect(), absent: HashSet::new() }
     }
 
-    async fn look_at(&self, now: &Path, counted: &Path, deadline: Instant) -> Look {
-        let mut look = Look::default();
-        let Ok(file) = self.file(&now.to_string_lossy()) else { return look };
-        let Ok(serving) = self.serving(&file) else { return look };
-        let question = Question { deadline, ..self.question(&file, Query::Diagnostics) };
-        let asked =
-            serving.answering.iter().chain(&serving.linters).map(|(entry, root)| self.ask(entry, root, &question));
-        let heard: Vec<Heard> = join_all(asked).await;
-        let mut parts = Vec::new();
-        for one in &heard {
-            if matches!(one.result, Err(Shortfall::Unsupported(_))) {
-                continue;
-            }
-            let (id, name) = (&one.entry.name, self.engine.display(&one.entry));
-            let part = self.part(one);
-            let answered = part.verdict.answered();
-            parts.push((part.clone(), one.result.is_err()));
-            look.verdicts.entry(id.clone()).or_default().push(part);
-            look.notes.extend(one.result.as_ref().err().map(|shortfall| note(&name, shortfall)));
-            let Ok(reply) = &one.result else { continue };
-            let Answer::Problems(problems) = &reply.answer else { continue };
-            let [errors, warnings, ..] = problems.cut().all;
-            look.cut += errors + warnings;
-            // Of what was too much to keep nobody can tell what is new and what is gone.
-            if answered && errors + warnings == 0 {
-                look.known.insert((counted.to_owned(), id.clone()));
-            }
-            let mut reader = Reader::new(self, reply.encoding);
-            for item in problems.items.iter().filter(|item| item.severity <= Severity::Warning) {
-                let problem = problem(&mut reader, &file, item, &name);
-                let key = (
-                    counted.to_owned(),
-                    id.clone(),
-                    problem.severity.clone(),
-                    problem.code.clone(),
-                    problem.source.clone(),
-                    problem.message.clone(),
-                );
-                look.found.push((key, problem));
-            }
-        }
-        let verdict = Verdict::combine(parts.iter().map(|(part, _)| part.verdict));
-        if verdict != Verdict::Fresh && !parts.is_empty() {
-            let worst = parts.iter().max_by_key(|(part, _)| part.verdict);
-            // Why there is no answer at all stands in a note already.
-            let why = worst.map(|(part, noted)| match part.reason.as_ref().filter(|_| !noted) {
-                Some(reason) => format!(" ({}: {reason})", part.server),
-                None => format!(" ({})", part.server),
-            });
-            look.judged.push(Judged { file: file.shown.clone(), verdict, why: why.unwrap_or_default() });
-        }
-        look
+    /// The errors and warnings of a file; none where nobody has anything to do with it.
+    async fn look_at(&self, now: &Path, deadline: Instant) -> Option<Checked> {
+        let file = self.file(&now.to_string_lossy()).ok()?;
+        let serving = self.serving(&file).ok()?;
+        let mut one = Ask { deadline, ..*self }.check(Target { file, serving }).await;
+        one.found.retain(|found| found.severity <= Severity::Warning);
+        let able = one.parts.iter().any(|part| part.verdict != Verdict::Unsupported);
+        able.then_some(one)
     }
 }
 
@@ -188,6 +144,8 @@ pub(super) struct Compared {
     pub left_out: usize,
     new: usize,
     gone: usize,
+    /// Not all were known, before or after: more may be gone.
+    more_gone: bool,
     /// Of these nobody knows whether they are new.
     present: usize,
     /// These were too many to be compared.
@@ -197,45 +155,45 @@ pub(super) struct Compared {
 impl Compared {
     /// What is new and what is gone.
     pub(super) fn of(before: &Look, after: &Look) -> Self {
-        let known = |look: &Look, key: &Key| look.known.contains(&(key.0.clone(), key.1.clone()));
-        let mut old: HashMap<&Key, usize> = HashMap::new();
-        for (key, _) in &before.found {
-            *old.entry(key).or_default() += 1;
-        }
-        let worded = |problem: &Problem, word: &str| {
-            let severity = format!("{word}{}", problem.severity);
-            Problem { severity, ..problem.clone() }
-        };
-        // What two servers say alike is one; those of one place stand together.
-        let add = |list: &mut Vec<Problem>, item: Problem| {
-            let place = |it: &&Problem| (&it.file, it.line, it.column) == (&item.file, item.line, item.column);
-            if !list.iter().rev().take_while(place).any(|it| *it == item) {
-                list.push(item);
-            }
-        };
-        let (mut new, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        for (key, problem) in &after.found {
-            match old.get_mut(key).filter(|left| **left > 0) {
-                Some(left) => *left -= 1,
+        let [mut new, mut present, mut gone] = [const { Vec::new() }; 3];
+        let mut more_gone = false;
+        for (path, now) in &after.files {
+            let then = before.files.get(path);
+            let baseline = match then.map(Told::of).filter(Told::is_answered) {
+                Some(told) => Baseline::Known(Arc::new(told)),
                 // What was not there before has new problems only.
-                None if known(before, key) || before.absent.contains(&key.0) => add(&mut new, worded(problem, "new ")),
-                None => add(&mut present, problem.clone()),
+                None if before.absent.contains(path) => Baseline::Nothing,
+                None => Baseline::Unknown,
+            };
+            let compared = compare(&baseline, &Told::of(now));
+            more_gone |= compared.more_gone[..=Severity::Warning as usize].contains(&true);
+            let judged = now.found.iter().zip(compared.new.iter().zip(&compared.unsure));
+            for (found, (_, unsure)) in judged.filter(|(found, (new, _))| **new && !found.again) {
+                match unsure {
+                    false => new.push(worded(&found.problem, "new ")),
+                    true => present.push(found.problem.clone()),
+                }
             }
+            let found = compared.gone.iter().filter_map(|at| then?.found.get(*at));
+            gone.extend(found.map(|found| worded(&found.problem, "gone: ")));
         }
-        for (key, problem) in &before.found {
-            if let Some(left) = old.get_mut(key).filter(|left| **left > 0)
-                && (known(after, key) || after.absent.contains(&key.0))
-            {
-                *left -= 1;
-                add(&mut gone, worded(problem, "gone: "));
-            }
+        for (_, then) in before.files.iter().filter(|(path, _)| after.absent.contains(*path)) {
+            let told = then.found.iter().filter(|found| !found.again && then.parts[found.server].verdict.answered());
+            gone.extend(told.map(|found| worded(&found.problem, "gone: ")));
+            more_gone |= then.cut.all[..=Severity::Warning as usize].iter().any(|number| *number > 0);
         }
         let counts = (new.len(), present.len(), gone.len());
         // What matters most is shown if anything is.
-        let mut items: Vec<Problem> = new.into_iter().chain(present).chain(gone).collect();
+        let lists = [new, present, gone].into_iter().flat_map(|mut list| {
+            list.sort_by(|a, b| place(a).cmp(&place(b)));
+            list
+        });
+        let mut items: Vec<Problem> = lists.collect();
         let left_out = items.len().saturating_sub(SHOWN);
         items.truncate(SHOWN);
-        Self { items, left_out, new: counts.0, present: counts.1, gone: counts.2, cut: after.cut }
+        let cut =
+            after.files.values().map(|one| one.cut.all[..=Severity::Warning as usize].iter().sum::<usize>()).sum();
+        Self { items, left_out, new: counts.0, present: counts.1, gone: counts.2, more_gone, cut }
     }
 
     /// In words; that there is nothing new is said only where that is known.
@@ -256,7 +214,8 @@ impl Compared {
             parts.push(count(self.present, "problem", "problems"));
         }
         if self.gone > 0 {
-            parts.push(format!("{} gone", self.gone));
+            let least = if self.more_gone { "at least " } else { "" };
+            parts.push(format!("{least}{} gone", self.gone));
         }
         if self.cut > 0 {
             parts.push(format!("{} too many to be compared", count(self.cut, "problem", "problems")));
@@ -268,67 +227,14 @@ impl Compared {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn look(problems: &[(&str, &str)], known: &[&str]) -> Look {
-        let one = |(file, message): &(&str, &str)| {
-            let problem = Problem {
-                file: (*file).into(),
-                line: 1,
-                column: 1,
-                end_line: 1,
-                end_column: 2,
-                severity: "error".into(),
-                message: (*message).into(),
-                code: None,
-                source: None,
-                text: None,
-                related: Vec::new(),
-            };
-            let key =
-                (PathBuf::from(file), "s".parse().unwrap(), "error".to_owned(), None, None, (*message).to_owned());
-            (key, problem)
-        };
-        let known = known.iter().map(|file| (PathBuf::from(file), "s".parse().unwrap())).collect();
-        Look { found: problems.iter().map(one).collect(), known, ..Look::default() }
-    }
-
-    fn check(before: &Look, after: &Look, expected: &expect_test::Expect) {
-        let compared = Compared::of(before, after);
-        let mut said = compared.summary(Verdict::Fresh, before.is_known());
-        for item in &compared.items {
-            said.push_str(&format!("\n{} {} {}", item.file, item.severity, item.message));
-        }
-        expected.assert_eq(&said);
-    }
-
-    #[test]
-    fn new_and_gone_are_told_by_what_they_say_not_where() {
-        use expect_test::expect;
-        let before = look(&[("/a", "x"), ("/a", "x"), ("/a", "y")], &["/a", "/b"]);
-        check(
-            &before,
-            &look(&[("/a", "x"), ("/b", "z")], &["/a", "/b"]),
-            &expect![[r#"
-                1 new problem, 2 gone
-                /b new error z
-                /a gone: error x
-                /a gone: error y"#]],
-        );
-        check(&before, &look(&[("/a", "y"), ("/a", "x"), ("/a", "x")], &["/a"]), &expect!["no new problems"]);
-    }
-
-    #[test]
-    fn what_was_not_known_before_is_not_called_new() {
-        use expect_test::expect;
-        check(
-            &look(&[], &[]),
-            &look(&[("/", "x")], &["/"]),
-            &expect![[r#"
-                1 problem
-                / error x"#]],
-        );
-    }
+/// A problem with what has become of it.
+fn worded(problem: &Problem, word: &str) -> Problem {
+    Problem { severity: format!("{word}{}", problem.severity), ..problem.clone() }
 }
+
+fn place(problem: &Problem) -> (&str, u32, u32, &str) {
+    (&problem.file, problem.line, problem.column, &problem.message)
+}
+
+#[cfg(test)]
+mod tests;

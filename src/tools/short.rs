@@ -184,6 +184,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } => "ask again".into(),
         Shortfall::Server { .. } => "see its message below; another place or tool may work".into(),
         Shortfall::Shape(_) => format!("ask again; if it stays, {name} and langport disagree on the protocol"),
+        Shortfall::Lost { .. } => "mend what it says so much about, split the file, or have it report less".into(),
         Shortfall::Died { .. } => "ask again: it is started anew".into(),
         Shortfall::File(_) => "check the file".into(),
         Shortfall::Moved | Shortfall::Outrun | Shortfall::Replaced => "ask again".into(),

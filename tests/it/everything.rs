@@ -325,7 +325,21 @@ fn files_that_no_server_is_here_for() {
         .arg("python,zig")
         .start();
     let answer = all(&lp);
-    answer.says("fresh · fake · 1 error in 1 of 1 file").contains("not looked at: 2 files that absent would serve");
+    // A part of what was asked about has been looked at.
+    answer
+        .verdict_is("partial")
+        .contains("1 error in 1 of 1 file")
+        .contains("not looked at: 2 files that absent would serve");
+    ws.write("a.py", "a\n");
+    all(&lp)
+        .verdict_is("partial")
+        .contains("no problems where an answer came in 1 file")
+        .contains("not looked at: 2 files");
+    let changed = || lp.tool("diagnostics", &json!({"scope": "changed"}));
+    changed().verdict_is("fresh");
+    ws.write("b.zig", "z\n");
+    ws.write("a.py", "ERR b\n");
+    changed().verdict_is("partial").contains("1 error in 1 of 1 file").contains("not looked at: 1 file");
     // Where there is none for any file, nothing is known of any.
     let none = Workspace::new("//- b.zig\nx\n//- c.zig\ny\n");
     let lp = Langport::builder(&none)

@@ -70,6 +70,7 @@ mod replaced;
 mod resources;
 mod roots;
 mod routing;
+mod same;
 mod scale;
 mod searches;
 mod selftest;
@@ -122,6 +123,7 @@ fn main() {
         between::trials(),
         marks::trials(),
         since::trials(),
+        same::trials(),
         changed::trials(),
         everything::trials(),
         grouped::trials(),
@@ -175,6 +177,7 @@ fn main() {
         hostile::trials(),
         hostile::crowd::trials(),
         hostile::floods::trials(),
+        hostile::lists::trials(),
         hostile::masses::trials(),
         hostile::poison::trials(),
         hostile::process::trials(),

@@ -162,6 +162,8 @@ fn c22_without_an_earlier_answer_all_are_listed_and_it_is_said() {
     let lp = Langport::with(&ws, Script::new());
     let first = new_in(&lp, "a.py");
     first.says("fresh · fake · 1 error").contains("no earlier answer to compare with").contains("old = ERR");
+    // It has changed, and what it was like is not known.
+    ws.write("b.py", "b = ERR\n\n");
     let other = new_in(&lp, "b.py");
     other.contains("1 error").lacks("new error").contains("no earlier answer to compare with");
 }

@@ -165,3 +165,33 @@ fn an_empty_list_stands_longer_where_second_thoughts_were_seen() {
     store.tell(path, two.at);
     assert_eq!(store.empty_settle(path, usual), usual, "the change elsewhere brought the problem");
 }
+
+#[test]
+fn a_list_that_was_lost_is_the_last_word_until_another_one_comes() {
+    let t = Instant::now();
+    let after = |ms| t + Duration::from_millis(ms);
+    let (path, told) = (Path::new("/w/a.py"), Sent { version: 2, at: t });
+    for version in [Some(2), None] {
+        let mut store = Store::default();
+        let state = |store: &Store, told, changed, now| store.push_state(path, told, changed, now);
+        store.push(path, list(&["x"]), version, after(5), Some(told));
+        store.lose(path, version, "is too large".into(), after(10), Some(told));
+        assert_eq!(state(&store, told, t, after(500)), Push::Lost);
+        assert_eq!(store.lost(path, told), Some("is too large"));
+        assert!(store.pushed(path).is_none(), "what was told before is old");
+        // Something else changes: another list may come, and if none does, it is still the last word.
+        assert_eq!(state(&store, told, after(20), after(500)), Push::Older);
+        assert!(store.lost(path, told).is_some() && store.usual_delay().is_some());
+        // Of another text it says nothing.
+        let next = Sent { version: 3, at: after(30) };
+        assert_eq!((state(&store, next, t, after(500)), store.lost(path, next)), (Push::Never, None));
+        store.push(path, list(&["y"]), version, after(40), Some(told));
+        assert!(matches!(state(&store, told, t, after(500)), Push::Current { .. }));
+        assert_eq!(store.lost(path, told), None);
+    }
+    // One of an older text that comes late changes nothing.
+    let mut store = Store::default();
+    store.push(path, list(&["x"]), Some(2), after(5), Some(told));
+    store.lose(path, Some(1), "is too large".into(), after(10), Some(told));
+    assert!(matches!(store.push_state(path, told, t, after(500)), Push::Current { .. }));
+}

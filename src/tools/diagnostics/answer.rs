@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{
     Moment, Request, Scope,
     changed::Basis,
-    compare::{Baseline, Compared, Known, compare, key, lines},
-    memory::{Noted, Point, hash},
+    compare::{Baseline, Compared, Told, compare, lines},
+    memory::{Noted, Point, Still, hash},
     pages::Kept,
     remarks::{Judging, remarks, remarks_on_judging},
     sweep::{Checked, Found, Sweep},
@@ -59,6 +59,10 @@ pub(super) struct Answering<'a> {
     pub notes: Vec<String>,
     /// Not all that belongs to the question could be looked at.
     pub cut: bool,
+    /// There are files that nobody here can look at, however often it is asked.
+    pub unserved: bool,
+    /// The world once everything was heard, where every change was seen.
+    pub still: Option<Still>,
 }
 
 /// A problem on its way into the list.
@@ -77,7 +81,8 @@ impl<'a> Answering<'a> {
         basis: Basis,
         phrase: String,
     ) -> Self {
-        Self { ask, request, asked, moment, basis, phrase, notes: Vec::new(), cut: false }
+        let (notes, cut, unserved, still) = Default::default();
+        Self { ask, request, asked, moment, basis, phrase, notes, cut, unserved, still }
     }
 
     /// The answer; marks and remembers it.
@@ -94,14 +99,16 @@ impl<'a> Answering<'a> {
             self.judge_scope(&sweep, &mut verdict);
         }
         let memory = &self.ask.engine.memory;
-        let point = memory.mark(self.moment.seq, self.moment.at);
+        let generation = self.ask.engine.registry.generation();
+        let sure = (self.moment.seen == Seen::All).then_some(generation);
+        let point = memory.mark(self.moment.seq, self.moment.at, sure);
         let mut counts = Counts { unreached: sweep.unreached, ..Counts::default() };
         let (mut lines, mut with, mut judging) = (Vec::new(), 0, Judging::default());
         for one in &sweep.checked {
             let rank = rank(&one.path);
-            let known = known(one);
-            let compared = self.compare(one, rank, &known, &mut judging);
-            self.remember(one, known, point);
+            let told = Told::of(one);
+            let compared = self.compare(one, rank, &told, &mut judging);
+            self.remember(one, told, point);
             let Some(compared) = compared else { continue };
             with += usize::from(self.list(one, rank, &compared, &mut counts, &mut lines));
         }
@@ -110,12 +117,13 @@ impl<'a> Answering<'a> {
         }
         if self.request.new_only {
             counts.new = Some(judging.gone);
+            counts.more_gone = judging.more_gone;
         }
         // What has not been answered yet is asked about again next time.
         let whole = several && self.request.file_path.is_none() && sweep.unreached == 0 && !self.cut;
         memory.tell(self.ask.caller.id, point, whole && sweep.checked.iter().all(Checked::is_whole));
         let compared_files = sweep.checked.len() - judging.left_out();
-        counts.unsure = !judging.unknown.is_empty();
+        counts.unsure = !judging.unknown.is_empty() || !judging.doubtful.is_empty();
         if judging.unknown.len() == compared_files && compared_files > 0 {
             // Nothing is new against nothing.
             counts.new = None;
@@ -133,7 +141,7 @@ impl<'a> Answering<'a> {
         let kept = Kept {
             fingerprint: print,
             asked: self.asked,
-            generation: self.ask.engine.registry.generation(),
+            generation,
             seq: self.moment.seq,
             texts,
             listed,
@@ -154,13 +162,13 @@ impl<'a> Answering<'a> {
     }
 
     /// Whether a problem counts, and is listed where it does. None where the file is left out of the answer.
-    fn compare(&self, one: &Checked, rank: Rank, known: &[(Known, usize)], judging: &mut Judging) -> Option<Compared> {
+    fn compare(&self, one: &Checked, rank: Rank, told: &Told, judging: &mut Judging) -> Option<Compared> {
         let wanted = self.request.new_only || rank == Rank::Dependent;
         if !wanted {
-            return Some(Compared { new: vec![true; known.len()], ..Compared::default() });
+            return Some(Compared { new: vec![true; told.known.len()], ..Compared::default() });
         }
-        let baseline = self.basis.baseline(&self.ask.engine.memory, &one.path, &one.text);
-        let mut compared = compare(&baseline, &one.text, known, &answered(one), one.cut.all.map(|number| number > 0));
+        let baseline = self.basis.baseline(&self.ask.engine.memory, &one.path, &one.text, self.still);
+        let mut compared = compare(&baseline, told);
         let (unsure, older) = self.by_names(one, &mut compared);
         let by_lines = matches!(baseline, Baseline::Text(_));
         if by_lines && older > 0 {
@@ -171,11 +179,22 @@ impl<'a> Answering<'a> {
             judging.aside += usize::from(by_lines && older > 0);
             return None;
         }
-        judging.unsure += unsure;
         let least = self.request.least;
-        judging.gone += compared.gone.iter().filter(|severity| **severity <= least).count();
+        let counts = |found: &Found| !found.again && Counts::lists(found.severity, found.faint, least);
+        judging.unsure += unsure;
+        if let Baseline::Known(then) = &baseline {
+            let gone = compared.gone.iter().filter_map(|at| then.known.get(*at));
+            judging.gone += gone.filter(|known| known.severity <= least).count();
+            judging.more_gone |= compared.more_gone[..=least as usize].contains(&true);
+        }
         if compared.unknown {
             judging.unknown.push(one.shown.clone());
+        } else if one.found.iter().zip(&compared.unsure).any(|(found, unsure)| *unsure && counts(found)) {
+            judging.doubtful.push(one.shown.clone());
+        }
+        if matches!(baseline, Baseline::Same) {
+            let number = one.found.iter().filter(|found| counts(found)).count();
+            judging.still.extend((number > 0).then(|| format!("{} ({number})", one.shown)));
         }
         judging.by_lines += usize::from(by_lines);
         if !self.request.new_only {
@@ -191,7 +210,7 @@ impl<'a> Answering<'a> {
         let lines = lines(&one.text);
         let (mut unsure, mut older) = (0, 0);
         for (found, new) in one.found.iter().zip(&mut compared.new).filter(|(_, new)| !**new) {
-            let counts = Counts::lists(found.severity, found.faint, self.request.least);
+            let counts = !found.again && Counts::lists(found.severity, found.faint, self.request.least);
             let line = (found.problem.line as usize).checked_sub(1).and_then(|at| lines.get(at)).copied();
             if touched.is_named(line.unwrap_or_default()) || touched.is_named(&found.problem.message) {
                 *new = true;
@@ -265,7 +284,7 @@ impl<'a> Answering<'a> {
 
     /// What is missing of the scope itself.
     fn judge_scope(&mut self, sweep: &Sweep, verdict: &mut Verdict) {
-        if (sweep.unreached > 0 || self.cut) && verdict.answered() {
+        if (sweep.unreached > 0 || self.cut || self.unserved) && verdict.answered() {
             *verdict = Verdict::Partial;
         }
         if self.moment.seen != Seen::All && !matches!(self.basis, Basis::Revision { .. }) {
@@ -275,18 +294,11 @@ impl<'a> Answering<'a> {
         }
     }
 
-    fn remember(&self, one: &Checked, known: Vec<(Known, usize)>, point: Point) {
-        let answered: Vec<bool> = one.parts.iter().map(|part| part.verdict.answered()).collect();
-        if !answered.contains(&true) {
-            return;
+    fn remember(&self, one: &Checked, told: Told, point: Point) {
+        if told.is_answered() {
+            let noted = Noted { told: told.answered(), still: self.still, whole: one.is_whole() };
+            self.ask.engine.memory.record(&one.path, noted, point, self.ask.caller.id);
         }
-        let of = |server: usize| answered.get(server) == Some(&true);
-        let servers = one.parts.iter().filter(|part| part.verdict.answered()).map(|part| part.id.clone()).collect();
-        let known = known.into_iter().filter(|(_, server)| of(*server)).map(|(known, _)| known).collect();
-        let memory = &self.ask.engine.memory;
-        let cut = one.cut.all.map(|number| number > 0);
-        let noted = Noted { text: one.text.clone(), known, servers, cut, whole: one.is_whole() };
-        memory.record(&one.path, noted, point, self.ask.caller.id);
     }
 
     /// In their order, within the cap of each file and of all; what is beyond is said.
@@ -357,24 +369,13 @@ impl Ask<'_> {
         self.caller.id.hash(&mut hasher);
         hasher.finish()
     }
-}
 
-/// The problems of a file as they are remembered, each with the index of its server.
-fn known(one: &Checked) -> Vec<(Known, usize)> {
-    let known = |found: &Found| {
-        let problem = &found.problem;
-        let server = one.parts.get(found.server).map(|part| &part.id);
-        let (source, code) = (problem.source.as_deref(), problem.code.as_deref());
-        let key = key(server, found.severity, source, code, &problem.message);
-        let line = problem.line.saturating_sub(1);
-        (Known { line, severity: found.severity, key, again: found.again }, found.server)
-    };
-    one.found.iter().map(known).collect()
-}
-
-/// Those who have answered, each in its place.
-fn answered(one: &Checked) -> Vec<Option<ScopedName>> {
-    one.parts.iter().map(|part| part.verdict.answered().then(|| part.id.clone())).collect()
+    /// The world as it is now that all was heard, where every change was seen.
+    pub(super) async fn still(&self, moment: Moment) -> Option<Still> {
+        let ground = &self.engine.ground;
+        let sure = moment.seen == Seen::All && ground.barrier().await == Seen::All;
+        sure.then(|| Still { seq: ground.watcher.head(), generation: self.engine.registry.generation() })
+    }
 }
 
 /// One server's part in an answer about many files.

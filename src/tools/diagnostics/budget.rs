@@ -8,7 +8,7 @@ use crate::tools::outcome::Problem;
 const ROOM: usize = 16 << 20;
 
 /// Follows what is held.
-pub(super) struct Budget {
+pub(in crate::tools) struct Budget {
     room: usize,
     held: usize,
     /// Problems of one file that are listed.
@@ -20,12 +20,12 @@ pub(super) struct Budget {
 
 impl Budget {
     /// With so many problems listed of each file.
-    pub(super) fn new(most: usize) -> Self {
+    pub(in crate::tools) fn new(most: usize) -> Self {
         Self { room: ROOM, held: 0, most, long: Default::default(), short: Default::default() }
     }
 
     /// Takes in the last of these files; each has its problems in order, the worst first.
-    pub(super) fn take(&mut self, checked: &mut [Checked]) {
+    pub(in crate::tools) fn take(&mut self, checked: &mut [Checked]) {
         let Some(at) = checked.len().checked_sub(1) else { return };
         self.held += checked[at].found.iter().map(weight).sum::<usize>();
         self.note(checked, at);
@@ -39,7 +39,10 @@ impl Budget {
             while self.held > self.room && one.found.len() > least {
                 let Some(found) = one.found.pop_if(|found| Some(found.severity) == mildest) else { break };
                 self.held -= weight(&found);
-                one.cut.add(found.severity, found.faint);
+                // What another server has said as well is counted once, kept or not.
+                if !found.again {
+                    one.cut.add(found.severity, found.faint);
+                }
             }
             one.found.shrink_to_fit();
             self.note(checked, at);

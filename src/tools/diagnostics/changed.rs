@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{
     choose::{self, Walked},
     compare::{Baseline, same_lines},
-    memory::{Memory, Point, expired},
+    memory::{Memory, Point, Still, expired},
     touched::Touched,
 };
 use crate::{
@@ -63,14 +63,15 @@ pub(super) enum Before {
 }
 
 impl Basis {
-    /// What the problems of a file are compared with.
-    pub(super) fn baseline(&self, memory: &Memory, path: &Path, text: &Arc<str>) -> Baseline {
+    /// What the problems of a file are compared with, as the world is now.
+    pub(super) fn baseline(&self, memory: &Memory, path: &Path, text: &Arc<str>, still: Option<Still>) -> Baseline {
         let of_text = |old: &Arc<str>| memory.of_text(path, old).map(Baseline::Known);
         match self {
             Self::None => Baseline::Unknown,
             Self::Mark { point, created } => match memory.at(path, *point) {
-                Some(record) => Baseline::Known(record),
+                Some(told) => Baseline::Known(told),
                 None if created.contains(path) => Baseline::Nothing,
+                None if still.is_some() && still == point.still() => Baseline::Same,
                 None => Baseline::Unknown,
             },
             Self::Revision { before, .. } => match before.get(path) {
@@ -219,13 +220,13 @@ impl Ask<'_> {
         gone.retain(|name: &String| !name.ends_with('/') || !files.iter().any(|file| file.starts_with(name.as_str())));
         let mut touched = Touched::default();
         let ends = changes.events.iter().filter(|change| change.kind == Kind::Deleted);
-        for record in ends.filter_map(|change| Some((&change.path, memory.at(&change.path, known)?))) {
-            touched.whole(record.0, &record.1.text);
+        for (path, told) in ends.filter_map(|change| Some((&change.path, memory.at(&change.path, known)?))) {
+            touched.whole(path, &told.text);
         }
         for path in edited.iter().take(choose::FILES) {
             let Ok(now) = ground.read(path) else { continue };
             match memory.at(path, known) {
-                Some(record) => touched.between(&record.text, &now.text),
+                Some(told) => touched.between(&told.text, &now.text),
                 None if created.contains(path) => touched.whole(path, &now.text),
                 None => {}
             }

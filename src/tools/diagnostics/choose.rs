@@ -127,6 +127,11 @@ impl<'a> Chooser<'a> {
         Some(failure)
     }
 
+    /// Whether there are files that a server would serve, and none is here for.
+    pub(super) fn has_unserved(&self) -> bool {
+        !self.unserved.is_empty()
+    }
+
     /// Whether files that a server is there for could not be given to it.
     pub(super) fn left_out(&self) -> bool {
         !self.unreadable.is_empty()

@@ -10,9 +10,12 @@ use std::{
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{budget::weight_of, compare::Known, pages::Kept};
+use super::{
+    budget::weight_of,
+    compare::{Known, Told as Heard},
+    pages::Kept,
+};
 use crate::{
-    registry::ScopedName,
     sys::files::{now_ns, random},
     tools::{
         file::failure,
@@ -40,17 +43,16 @@ pub(super) struct Point {
     pub seq: u64,
     /// The clock then, for where there are no events.
     pub at: i128,
+    /// With what definitions and settings was asked, where every change to a file was seen.
+    pub sure: Option<u64>,
 }
 
 /// What was known of a file when an answer was given.
 #[derive(Debug)]
 pub(super) struct Record {
-    pub text: Arc<str>,
-    pub known: Vec<Known>,
-    /// Those who had answered.
-    pub servers: Vec<ScopedName>,
-    /// The severities of which there were too many to know all.
-    pub cut: [bool; 4],
+    pub told: Arc<Heard>,
+    /// The point up to which nothing had changed before the first answer that said so was given, if that is known.
+    still: Option<Still>,
     /// The marks of the first and the last answer that said just this, and who got the last one.
     first: u64,
     last: u64,
@@ -62,11 +64,24 @@ pub(super) struct Record {
 /// What a file's answer was about, and what came of it.
 #[derive(Debug)]
 pub(super) struct Noted {
-    pub text: Arc<str>,
-    pub known: Vec<Known>,
-    pub servers: Vec<ScopedName>,
-    pub cut: [bool; 4],
+    pub told: Heard,
+    /// The world as it was when the answer was there, where every change was seen.
+    pub still: Option<Still>,
     pub whole: bool,
+}
+
+/// A state of the world: the watcher's log, and the generation of definitions and settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Still {
+    pub seq: u64,
+    pub generation: u64,
+}
+
+impl Point {
+    /// The world as it was before anything was asked, where every change was seen.
+    pub(super) fn still(&self) -> Option<Still> {
+        self.sure.map(|generation| Still { seq: self.seq, generation })
+    }
 }
 
 /// What one caller was told last.
@@ -101,7 +116,7 @@ impl Default for Memory {
         let tag = base36(random()).chars().rev().take(4).collect::<String>();
         let tag = format!("{tag:0>4}");
         let inner = Mutex::new(Inner { tag, next: 1, ..Inner::default() });
-        Self { inner, started: Point { number: 0, seq: 0, at: now_ns() } }
+        Self { inner, started: Point { number: 0, seq: 0, at: now_ns(), sure: None } }
     }
 }
 
@@ -116,9 +131,9 @@ impl Memory {
     }
 
     /// A new mark for an answer to what was asked when the watcher's log and the clock stood so.
-    pub(super) fn mark(&self, seq: u64, at: i128) -> Point {
+    pub(super) fn mark(&self, seq: u64, at: i128, sure: Option<u64>) -> Point {
         let mut inner = self.inner();
-        let point = Point { number: inner.next, seq, at };
+        let point = Point { number: inner.next, seq, at, sure };
         inner.next += 1;
         if inner.marks.len() >= MARKS {
             inner.marks.pop_front();
@@ -164,20 +179,18 @@ impl Memory {
 
     /// Keeps what is known of a file now.
     pub(super) fn record(&self, path: &Path, noted: Noted, point: Point, caller: u64) {
-        let Noted { text, known, servers, cut, whole } = noted;
+        let Noted { told, still, whole } = noted;
         let mut inner = self.inner();
         let mut history = inner.files.shift_remove(path).unwrap_or_default();
-        let same =
-            |old: &Arc<Record>| old.text == text && old.known == known && old.servers == servers && old.cut == cut;
-        let first = match history.back().filter(|old| same(old)).cloned() {
+        let (told, still, first) = match history.back().filter(|old| *old.told == told).cloned() {
             Some(old) => {
                 history.pop_back();
                 inner.bytes -= weight(&old);
-                old.first
+                (Arc::clone(&old.told), old.still, old.first)
             }
-            None => point.number,
+            None => (Arc::new(told), still, point.number),
         };
-        let record = Arc::new(Record { text, known, servers, cut, first, last: point.number, caller, whole });
+        let record = Arc::new(Record { told, still, first, last: point.number, caller, whole });
         inner.bytes += weight(&record);
         history.push_back(record);
         if history.len() > DEPTH
@@ -192,15 +205,19 @@ impl Memory {
         }
     }
 
-    /// What was known of a file at a point in time.
-    pub(super) fn at(&self, path: &Path, point: Point) -> Option<Arc<Record>> {
+    /// What was known of a file at a point in time, or has been learnt of it since, before anything had changed.
+    pub(super) fn at(&self, path: &Path, point: Point) -> Option<Arc<Heard>> {
         let inner = self.inner();
-        inner.files.get(path)?.iter().rev().find(|record| record.first <= point.number).cloned()
+        let history = inner.files.get(path)?;
+        let known = history.iter().rev().find(|record| record.first <= point.number);
+        let learnt = || history.iter().find(|record| record.still.is_some() && record.still == point.still());
+        known.or_else(learnt).map(|record| Arc::clone(&record.told))
     }
 
     /// The first of what was known of a file when it had this text.
-    pub(super) fn of_text(&self, path: &Path, text: &str) -> Option<Arc<Record>> {
-        self.inner().files.get(path)?.iter().find(|record| &*record.text == text).cloned()
+    pub(super) fn of_text(&self, path: &Path, text: &str) -> Option<Arc<Heard>> {
+        let inner = self.inner();
+        inner.files.get(path)?.iter().find(|record| &*record.told.text == text).map(|record| Arc::clone(&record.told))
     }
 
     /// Whether a caller was told all about this very text of a file after a point in time.
@@ -208,7 +225,7 @@ impl Memory {
         let inner = self.inner();
         let newest = inner.files.get(path).and_then(VecDeque::back);
         let told = |record: &Arc<Record>| record.whole && record.caller == caller && record.last > after.number;
-        newest.is_some_and(|record| told(record) && &*record.text == text)
+        newest.is_some_and(|record| told(record) && &*record.told.text == text)
     }
 
     /// The files of which something is known.
@@ -244,7 +261,7 @@ pub(super) fn expired(mark: &str, why: &str) -> Failure {
 }
 
 fn weight(record: &Record) -> usize {
-    record.text.len() + record.known.len() * size_of::<Known>() + 200
+    record.told.text.len() + record.told.known.len() * size_of::<Known>() + 200
 }
 
 /// The run and the number of what looks like a mark.
@@ -275,18 +292,39 @@ pub(super) fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
 
+    fn told(text: &str) -> Heard {
+        let servers = vec![("x".parse().unwrap(), true)];
+        Heard { text: text.into(), known: Vec::new(), servers, cut: [false; 4] }
+    }
+
     fn note(memory: &Memory, text: &str, caller: u64) -> Point {
-        let point = memory.mark(0, 0);
-        let servers = vec!["x".parse().unwrap()];
-        let noted = Noted { text: text.into(), known: Vec::new(), servers, cut: [false; 4], whole: true };
-        memory.record(Path::new("/a"), noted, point, caller);
+        let point = memory.mark(0, 0, None);
+        memory.record(Path::new("/a"), Noted { told: told(text), still: None, whole: true }, point, caller);
         point
+    }
+
+    #[test]
+    fn what_was_learnt_before_anything_changed_is_known_of_an_earlier_point() {
+        let memory = Memory::default();
+        let mark = |seq, sure| memory.mark(seq, 0, sure);
+        let (old, before, unsure, other) = (mark(6, Some(1)), mark(7, Some(1)), mark(7, None), mark(7, Some(2)));
+        let path = Path::new("/a");
+        let note = |text, seq| {
+            let still = Some(Still { seq, generation: 1 });
+            memory.record(path, Noted { told: told(text), still, whole: true }, mark(seq, Some(1)), 1);
+        };
+        note("1", 7);
+        // Said once more, later: it was so then, too.
+        note("1", 9);
+        note("2", 9);
+        let at = |point| memory.at(path, point).map(|told| told.text.to_string());
+        assert_eq!([old, before, unsure, other].map(at), [None, Some("1".to_owned()), None, None]);
     }
 
     #[test]
     fn marks_are_taken_back_and_foreign_ones_are_expired() {
         let memory = Memory::default();
-        let point = memory.mark(7, 0);
+        let point = memory.mark(7, 0, None);
         let printed = memory.print(point);
         assert!(printed.len() <= 8, "{printed}");
         assert_eq!(memory.read(&printed).unwrap(), Some(point));
@@ -296,7 +334,7 @@ mod tests {
         let other = if memory.inner().tag == "zzzz" { "@yyyy.1" } else { "@zzzz.1" };
         assert_eq!(memory.read(other).unwrap_err().code, Code::Expired);
         for _ in 0..MARKS {
-            memory.mark(8, 0);
+            memory.mark(8, 0, None);
         }
         assert_eq!(memory.read(&printed).unwrap_err().code, Code::Expired);
     }
@@ -305,7 +343,7 @@ mod tests {
     fn what_was_known_at_a_point_in_time() {
         let memory = Memory::default();
         let path = Path::new("/a");
-        let before = memory.mark(0, 0);
+        let before = memory.mark(0, 0, None);
         let one = note(&memory, "1", 1);
         let again = note(&memory, "1", 1);
         let two = note(&memory, "2", 2);
@@ -323,13 +361,12 @@ mod tests {
     #[test]
     fn bounded() {
         let memory = Memory::default();
-        let point = memory.mark(0, 0);
+        let point = memory.mark(0, 0, None);
         let big: Arc<str> = "x".repeat(1 << 20).into();
         for n in 0..100 {
             let path = PathBuf::from(format!("/{n}"));
-            let noted =
-                Noted { text: big.clone(), known: Vec::new(), servers: Vec::new(), cut: [false; 4], whole: true };
-            memory.record(&path, noted, point, 1);
+            let told = Heard { text: big.clone(), ..told("") };
+            memory.record(&path, Noted { told, still: None, whole: true }, point, 1);
         }
         assert!(memory.inner().bytes <= BYTES && memory.files().len() < 30);
         for caller in 0..200 {

@@ -2,15 +2,15 @@
 //! something to say, with what they are worth.
 
 mod answer;
-mod budget;
+pub(super) mod budget;
 mod changed;
 mod choose;
-mod compare;
+pub(super) mod compare;
 mod memory;
 mod mentions;
 mod pages;
 mod remarks;
-mod sweep;
+pub(super) mod sweep;
 mod touched;
 mod words;
 
@@ -133,6 +133,7 @@ impl Ask<'_> {
         let sweep = Sweep { checked: vec![checked], unreached: 0 };
         let mut answering = Answering::new(self, request, asked, moment, basis, phrase);
         answering.notes = notes;
+        answering.still = self.still(moment).await;
         answering.outcome(sweep, |_| Rank::Asked)
     }
 
@@ -173,6 +174,8 @@ impl Ask<'_> {
         notes.extend(chooser.notes());
         let mut answering = Answering::new(self, request, asked, moment, basis, phrase);
         answering.notes = notes;
+        answering.still = self.still(moment).await;
+        answering.unserved = chooser.has_unserved();
         answering.cut = cut || chooser.left_out() || !missing.is_empty();
         answering.notes.extend(missing);
         answering.outcome(sweep, |path| if edited.contains(path) { Rank::Edited } else { Rank::Dependent })
@@ -210,6 +213,8 @@ impl Ask<'_> {
         }
         let mut answering = Answering::new(self, request, asked, moment, basis, phrase);
         answering.notes = notes;
+        answering.still = self.still(moment).await;
+        answering.unserved = chooser.has_unserved();
         answering.cut = walked.cut || chooser.left_out() || !missing.is_empty();
         answering.notes.extend(missing);
         answering.outcome(sweep, |_| Rank::Found)

@@ -26,9 +26,16 @@ type Group<'a> = (String, Vec<&'a str>);
 #[derive(Default)]
 pub(super) struct Judging {
     pub gone: usize,
+    /// There may be more that are gone.
+    pub more_gone: bool,
     /// By lines alone.
     pub by_lines: usize,
+    /// Files of which nothing was known before.
     pub unknown: Vec<String>,
+    /// Files of which not all was known before that would tell what is new.
+    pub doubtful: Vec<String>,
+    /// Files with the number of their problems, told for the first time, that are no new ones: nothing has changed.
+    pub still: Vec<String>,
     /// Files that depend on changed ones, and have the problems that they had.
     pub unchanged: usize,
     /// Files that may depend on changed ones, and whose problems are all taken for older ones.
@@ -106,6 +113,15 @@ pub(super) fn remarks_on_judging(notes: &mut Vec<String>, judging: &Judging, cap
     if !judging.unknown.is_empty() {
         let files: Vec<&str> = judging.unknown.iter().map(String::as_str).collect();
         notes.push(format!("no earlier answer to compare with, so all problems are listed: {}", named(&files)));
+    }
+    if !judging.doubtful.is_empty() {
+        let files: Vec<&str> = judging.doubtful.iter().map(String::as_str).collect();
+        let why = "a server had not answered before, or there was too much to keep";
+        notes.push(format!("what counts as new may be older, {why}: {}", named(&files)));
+    }
+    if !judging.still.is_empty() {
+        let files: Vec<&str> = judging.still.iter().map(String::as_str).collect();
+        notes.push(format!("not listed, since nothing at all has changed {phrase}: {}", named(&files)));
     }
     if judging.unchanged > 0 {
         let files = count(judging.unchanged, "more file", "more files");

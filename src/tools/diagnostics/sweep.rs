@@ -35,13 +35,13 @@ const TOGETHER: usize = 24;
 const LEAST: Duration = Duration::from_millis(150);
 
 /// A file that is to be asked about.
-pub(super) struct Target {
+pub(in crate::tools) struct Target {
     pub file: File,
     pub serving: Serving,
 }
 
 /// What was heard of a file.
-pub(super) struct Checked {
+pub(in crate::tools) struct Checked {
     pub path: PathBuf,
     pub shown: String,
     /// The text that the answer is about.
@@ -58,14 +58,14 @@ pub(super) struct Checked {
 }
 
 /// A server that has not answered.
-pub(super) struct Missing {
+pub(in crate::tools) struct Missing {
     pub id: ScopedName,
     pub server: DisplayName,
     pub shortfall: Shortfall,
 }
 
 /// A problem with what decides about its place in the answer.
-pub(super) struct Found {
+pub(in crate::tools) struct Found {
     pub severity: Severity,
     /// Only says that code is unused or deprecated.
     pub faint: bool,
@@ -111,7 +111,7 @@ fn key(entry: &Entry, root: &Path) -> Key {
 
 impl Ask<'_> {
     /// Asks everybody who serves a file.
-    pub(super) async fn check(&self, target: Target) -> Checked {
+    pub(in crate::tools) async fn check(&self, target: Target) -> Checked {
         let question = self.question(&target.file, Query::Diagnostics);
         let serving = &target.serving;
         let asked =
@@ -213,12 +213,11 @@ impl Ask<'_> {
         let heard = without_the_unsupporting(heard);
         let parts: Vec<ServerVerdict> = heard.iter().map(|one| self.part(one)).collect();
         let (mut found, mut missing) = (Vec::new(), Vec::new());
-        let (mut cut, mut malformed) = (Tally::default(), 0);
+        let mut malformed = 0;
         for (server, one) in heard.iter().enumerate() {
             match &one.result {
                 Ok(Reply { answer: Answer::Problems(problems), encoding, .. }) => {
                     let mut reader = Reader::new(self, *encoding);
-                    cut += problems.cut();
                     malformed += problems.malformed;
                     let name = &parts[server].server;
                     found.extend(problems.items.iter().map(|item| Found {
@@ -242,9 +241,15 @@ impl Ask<'_> {
             let (before, rest) = found.split_at_mut(at);
             let Some(one) = rest.first_mut() else { break };
             let near = before.iter().rev().take_while(|other| order(other) == order(one));
-            let same = |other: &Found| other.server != one.server && other.problem == one.problem;
+            let same = |other: &Found| other.server != one.server && is_same(&other.problem, &one.problem);
             one.again = near.into_iter().any(same);
         }
+        // Who has told what without a source is its source.
+        let lists = heard.iter().filter_map(|one| match &one.result {
+            Ok(Reply { answer: Answer::Problems(problems), .. }) => Some(problems),
+            _ => None,
+        });
+        let cut = Listed::cut_of_servers(lists);
         let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
         // Each asks until its answer is about the text on disk.
         let now = || self.engine.ground.read(&file.path).map_or_else(|_| file.lines.shared(), |now| now.text.clone());
@@ -303,6 +308,12 @@ fn told_of(surveys: &Surveys, entry: &Entry, root: &Path, path: &Path) -> Option
 /// After this a server is asked no further in this call: another file would only meet the same.
 fn ends_all(shortfall: &Shortfall) -> bool {
     matches!(shortfall.verdict(), Verdict::Unavailable) || matches!(shortfall, Shortfall::Died { .. })
+}
+
+/// Whether two servers say the very same.
+fn is_same(a: &Problem, b: &Problem) -> bool {
+    let said = |one: &Problem| (one.line, one.column, one.end_line, one.end_column);
+    said(a) == said(b) && (&a.severity, &a.code, &a.source, &a.message) == (&b.severity, &b.code, &b.source, &b.message)
 }
 
 /// Worst first, then by place.

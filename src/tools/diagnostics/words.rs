@@ -17,6 +17,8 @@ pub(super) struct Counts {
     pub malformed: usize,
     /// Only new problems are meant; so many known ones are gone.
     pub new: Option<usize>,
+    /// Not all were known, then or now: more may be gone.
+    pub more_gone: bool,
     /// Of some files nothing was known before: what is counted as new may have been there.
     pub unsure: bool,
     /// Files that were looked at, and those with something to list. One that was asked for by name is not counted.
@@ -111,7 +113,8 @@ pub(super) fn summary(counts: &Counts, least: Severity, verdict: Verdict) -> Str
         None => {}
     }
     if let Some(gone @ 1..) = counts.new {
-        text.push_str(&format!(", {gone} gone"));
+        let least = if counts.more_gone { "at least " } else { "" };
+        text.push_str(&format!(", {least}{gone} gone"));
     }
     if !hidden.is_empty() {
         let unused = match faint {
@@ -216,6 +219,8 @@ mod tests {
         check(&counts, Severity::Warning, Verdict::Fresh, &expect!["2 new errors in 1 of 5 files, 1 gone"]);
         let unsure = Counts { unsure: true, ..counts };
         check(&unsure, Severity::Warning, Verdict::Fresh, &expect!["2 perhaps new errors in 1 of 5 files, 1 gone"]);
+        let more = Counts { more_gone: true, ..counts };
+        check(&more, Severity::Warning, Verdict::Fresh, &expect!["2 new errors in 1 of 5 files, at least 1 gone"]);
         let none = Counts { new: Some(0), files: Some((5, 0)), unreached: 7, ..Counts::default() };
         check(
             &none,

@@ -46,6 +46,24 @@ impl Fake {
         self.bytes(tail.as_bytes());
     }
 
+    /// Tells of so many problems, each at a column of its own: as the answer to a pull, or pushed for the document. Written
+    /// as it comes: to make values of so many would take longer than to send them.
+    fn flood(&self, params: &Value, id: Option<&Value>, uri: &str, number: usize, told: impl Fn(usize) -> String) {
+        let items = (0..number).map(|n| {
+            let place = format!(r#"{{"line":0,"character":{n}}}"#);
+            format!(r#"{{"range":{{"start":{place},"end":{place}}},{}}}"#, told(n))
+        });
+        let items = items.collect::<Vec<String>>().join(",");
+        let body = match id {
+            Some(id) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"kind":"full","items":[{items}]}}}}"#),
+            None => format!(
+                r#"{{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{{"uri":"{uri}","version":{},"diagnostics":[{items}]}}}}"#,
+                params["textDocument"]["version"]
+            ),
+        };
+        self.bytes(super::wire::frame(&body).as_bytes());
+    }
+
     /// Does what the script says for this method, beside the reading loop where it has to wait.
     pub(super) fn moment(self: &Arc<Self>, method: &str, params: &Value, id: Option<&Value>) {
         let turn = self.turn(method);
@@ -191,27 +209,14 @@ impl Fake {
                 self.bytes(all.as_bytes());
             }
             Act::Flood { errors, hints, bytes } => {
-                // Written as it comes: to make values of so many would take longer than to send them.
                 let message = "m".repeat(*bytes);
-                let items: Vec<String> = (0..hints + errors)
-                    .map(|n| {
-                        let (severity, place) = (if n < *hints { 4 } else { 1 }, format!(r#"{{"line":0,"character":{n}}}"#));
-                        format!(
-                            r#"{{"range":{{"start":{place},"end":{place}}},"severity":{severity},"message":"{n} {message}"}}"#
-                        )
-                    })
-                    .collect();
-                let items = items.join(",");
-                let body = match id {
-                    Some(id) => {
-                        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"kind":"full","items":[{items}]}}}}"#)
-                    }
-                    None => format!(
-                        r#"{{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{{"uri":"{uri}","version":{},"diagnostics":[{items}]}}}}"#,
-                        params["textDocument"]["version"]
-                    ),
-                };
-                self.bytes(super::wire::frame(&body).as_bytes());
+                self.flood(params, id, uri, hints + errors, |n| {
+                    format!(r#""severity":{},"message":"{n} {message}""#, if n < *hints { 4 } else { 1 })
+                });
+            }
+            Act::FloodOf(source, errors) => {
+                let told = |n| format!(r#""severity":1,"source":"{source}","message":"number {n}""#);
+                self.flood(params, id, uri, *errors, told);
             }
             Act::Stderr(text, times) => {
                 use std::io::Write as _;

@@ -98,6 +98,8 @@ pub(crate) enum Act {
         hints: usize,
         bytes: usize,
     },
+    /// The same with so many errors under this source, of which a cut of the list keeps only a part.
+    FloodOf(String, usize),
     /// Takes so many MiB of memory.
     Eat(usize),
     /// The same line to stderr so many times.

@@ -2,6 +2,7 @@
 
 pub(crate) mod crowd;
 pub(crate) mod floods;
+pub(crate) mod lists;
 pub(crate) mod masses;
 pub(crate) mod poison;
 pub(crate) mod process;

@@ -2,41 +2,36 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::tools::diagnostics::memory::{Memory, Noted};
 
-/// The problems of a text: each line with `ERR` is one; `s:` in front says who tells it.
-fn problems(text: &str, servers: &[ScopedName]) -> Vec<(Known, usize)> {
+/// What servers tell of a text: each line with `ERR` is a problem; `s:` in front says who tells it.
+fn told_of(text: &str, servers: &[&str], cut: [bool; 4]) -> Told {
     let found = lines(text).into_iter().enumerate().filter(|(_, line)| line.contains("ERR"));
     let known = found.map(|(at, line)| {
-        let server = servers.iter().position(|server| line.starts_with(&format!("{}:", server.name()))).unwrap_or(0);
-        let key = key(servers.get(server), Severity::Error, None, Some("E1"), &line[line.find("ERR").unwrap()..]);
-        (Known { line: u32::try_from(at).unwrap(), severity: Severity::Error, key, again: false }, server)
+        let at_server = servers.iter().position(|server| line.starts_with(&format!("{server}:"))).unwrap_or(0);
+        let message = &line[line.find("ERR").unwrap()..];
+        Known {
+            line: u32::try_from(at).unwrap(),
+            column: 1,
+            severity: Severity::Error,
+            says: says(Severity::Error, message),
+            server: u16::try_from(at_server).unwrap(),
+            again: false,
+        }
     });
-    known.collect()
+    let servers = servers.iter().map(|name| (name.parse().unwrap(), true)).collect();
+    Told { text: text.into(), known: known.collect(), servers, cut }
 }
 
 fn record(text: &str, servers: &[&str]) -> Baseline {
-    record_of(text, servers, [false; 4])
-}
-
-fn record_of(text: &str, servers: &[&str], cut: [bool; 4]) -> Baseline {
-    let servers: Vec<ScopedName> = servers.iter().map(|name| name.parse().unwrap()).collect();
-    let memory = Memory::default();
-    let point = memory.mark(0, 0);
-    let known = problems(text, &servers).into_iter().map(|(known, _)| known).collect();
-    let path = std::path::Path::new("/a");
-    memory.record(path, Noted { text: text.into(), known, servers, cut, whole: true }, point, 1);
-    Baseline::Known(memory.at(path, point).unwrap())
+    Baseline::Known(Arc::new(told_of(text, servers, [false; 4])))
 }
 
 fn shown(baseline: &Baseline, text: &str, servers: &[&str]) -> String {
-    let servers: Vec<ScopedName> = servers.iter().map(|name| name.parse().unwrap()).collect();
-    let now = problems(text, &servers);
-    let servers: Vec<_> = servers.into_iter().map(Some).collect();
-    let compared = compare(baseline, text, &now, &servers, [false; 4]);
-    let new = now.iter().zip(&compared.new).filter(|(_, new)| **new);
-    let new: Vec<_> = new.map(|((known, _), _)| lines(text)[known.line as usize]).collect();
-    let unknown = if compared.unknown { " unknown" } else { "" };
+    let now = told_of(text, servers, [false; 4]);
+    let compared = compare(baseline, &now);
+    let new = now.known.iter().zip(&compared.new).filter(|(_, new)| **new);
+    let new: Vec<_> = new.map(|(known, _)| lines(text)[known.line as usize]).collect();
+    let unknown = if compared.unknown || compared.unsure.contains(&true) { " unknown" } else { "" };
     format!("new [{}] gone {}{unknown}", new.join(", "), compared.gone.len())
 }
 
@@ -88,18 +83,36 @@ fn without_a_record_the_changed_lines_decide() {
 
 #[test]
 fn of_what_was_cut_off_nothing_is_new_for_sure_nor_gone() {
-    let servers: [ScopedName; 1] = ["s".parse().unwrap()];
     let (all, cut) = ([false; 4], [true, false, false, false]);
     let compared = |then, text, now| {
-        let found = problems(text, &servers);
-        let compared =
-            compare(&record_of("ERR x\nERR y\n", &["s"], then), text, &found, &servers.clone().map(Some), now);
-        (compared.gone.len(), compared.unknown)
+        let then = Baseline::Known(Arc::new(told_of("ERR x\nERR y\n", &["s"], then)));
+        let compared = compare(&then, &told_of(text, &["s"], now));
+        (compared.gone.len(), compared.more_gone[0], compared.unsure.contains(&true))
     };
-    assert_eq!(compared(all, "ERR y\n", all), (1, false));
-    assert_eq!(compared(all, "ERR y\n", cut), (0, false));
-    assert_eq!(compared(all, "ERR x\nERR y\nERR w\n", all), (0, false));
-    assert_eq!(compared(cut, "ERR x\nERR y\nERR w\n", all), (0, true));
+    assert_eq!(compared(all, "ERR y\n", all), (1, false, false));
+    assert_eq!(compared(all, "ERR y\n", cut), (0, true, false));
+    assert_eq!(compared(all, "ERR x\nERR y\nERR w\n", all), (0, false, false));
+    assert_eq!(compared(cut, "ERR x\nERR y\nERR w\n", all), (0, true, true));
+    assert_eq!(compared(cut, "ERR y\n", all), (1, true, false));
+}
+
+#[test]
+fn a_line_that_stays_keeps_its_problem_to_itself() {
+    // The same words stand on two lines, and the problem goes from the one to the other.
+    let said = |text: &str, line| {
+        let mut told = told_of("", &["s"], [false; 4]);
+        told.text = text.into();
+        told.known = vec![Known { line, ..told_of("ERR x\n", &["s"], [false; 4]).known[0] }];
+        told
+    };
+    let text = "call()\n1\n2\ncall()\n";
+    let compared = compare(&Baseline::Known(Arc::new(said(text, 0))), &said(text, 3));
+    assert_eq!((compared.new, compared.gone), (vec![true], vec![0]));
+    // Told of it at another column of the same line, it is another place.
+    let mut other = said(text, 0);
+    other.known[0].column = 3;
+    let compared = compare(&Baseline::Known(Arc::new(said(text, 0))), &other);
+    assert_eq!((compared.new, compared.gone), (vec![true], vec![0]));
 }
 
 proptest! {
@@ -124,12 +137,12 @@ proptest! {
         old in proptest::collection::vec("(a|b|c|ERR x|ERR y)", 0..20),
         new in proptest::collection::vec("(a|b|c|ERR x|ERR y)", 0..20),
     ) {
-        let servers: [ScopedName; 1] = ["s".parse().unwrap()];
         let (old, new) = (old.join("\n"), new.join("\n"));
-        let (before, now) = (problems(&old, &servers).len(), problems(&new, &servers));
-        let compared = compare(&record(&old, &["s"]), &new, &now, &servers.map(Some), [false; 4]);
+        let (before, now) = (told_of(&old, &["s"], [false; 4]), told_of(&new, &["s"], [false; 4]));
+        let number = before.known.len();
+        let compared = compare(&Baseline::Known(Arc::new(before)), &now);
         let kept = compared.new.iter().filter(|new| !**new).count();
-        prop_assert_eq!(compared.gone.len() + kept, before);
-        prop_assert_eq!(compared.new.len(), now.len());
+        prop_assert_eq!(compared.gone.len() + kept, number);
+        prop_assert_eq!(compared.new.len(), now.known.len());
     }
 }
