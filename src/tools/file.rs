@@ -171,6 +171,11 @@ pub(super) fn no_path(given: &str, error: &PathError) -> Failure {
         PathError::IsDirectory { .. } => {
             failure(Code::Invalid, format!("{given} is a folder"), "give the path of a file")
         }
+        PathError::Ambiguous(paths) => {
+            let what = format!("{given} may be one of {} paths, in roots of their own", paths.len());
+            let details = paths.iter().map(|path| path.display().to_string()).collect();
+            Failure { details, ..failure(Code::Ambiguous, what, "give one of these") }
+        }
         PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
     }
 }
