@@ -53,6 +53,17 @@ pub struct Counts {
     /// A renamed and edited file counts here only.
     pub renamed: usize,
     pub deleted: usize,
+    pub folders: Folders,
+}
+
+/// How many folders a change concerns as wholes; what it does to files in them is counted besides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Folders {
+    pub renamed: usize,
+    /// Files in these.
+    pub within: usize,
+    /// Empty ones: of others the files count.
+    pub deleted: usize,
 }
 
 /// A change to files that has been computed and checked but not made.
@@ -77,6 +88,12 @@ impl Plan {
     pub(super) fn new(title: String, effects: Vec<Effect>, shown: Vec<Shown>, places: usize) -> Result<Plan, Refusal> {
         let mut counts = Counts::default();
         for file in &shown {
+            if let Some(within) = file.folder {
+                counts.folders.within += within;
+                *if file.kind == Kind::Deleted { &mut counts.folders.deleted } else { &mut counts.folders.renamed } +=
+                    1;
+                continue;
+            }
             *match file.kind {
                 Kind::Changed => &mut counts.changed,
                 Kind::Created => &mut counts.created,

@@ -5,7 +5,7 @@ use futures::future::join_all;
 use serde_json::{Map, Value};
 
 use crate::{
-    protocol::positions::Point,
+    protocol::positions::{Point, is_unseen},
     runtime::{
         query::{Answer, Pick, Query, Reply},
         shortfall::Shortfall,
@@ -233,13 +233,35 @@ async fn take(ask: &Ask<'_>, given: Option<&str>, id: &str, token: Option<&str>)
     let kept = ask.engine.actions.get(ask.caller.id, id);
     let kept = kept.ok_or_else(|| expired("there is no action of that id, or no longer".into()))?;
     let file = ask.file(&kept.file.to_string_lossy())?;
-    if given.is_some_and(|given| ask.file(given).is_ok_and(|named| named.path != file.path)) {
+    if let Some(given) = given
+        && ask.file(given)?.path != file.path
+    {
         return Err(invalid(format!("that action is one of {}", file.shown), "leave file_path out, or name that file"));
     }
     if content(&file.lines) != kept.content {
         return Err(expired(format!("{} has changed since its actions were listed", file.shown)));
     }
     plan_of(ask, &file, &kept, token).await
+}
+
+/// Characters of an action's title in the title of its plan.
+const TITLE: usize = 36;
+
+/// A server's title for an action as a quotation that may stand in a line of langport's own: on one line, without what
+/// could be taken for the end of the quotation or of a part of that line.
+fn quoted(title: &str) -> String {
+    let seen = title.chars().filter(|c| !is_unseen(*c)).map(|c| match c {
+        '"' | '`' => '\'',
+        '·' => '.',
+        c => c,
+    });
+    let seen: String = seen.take(4 * TITLE).collect();
+    let folded = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+    match folded.char_indices().nth(TITLE) {
+        None if folded.is_empty() => "an action".to_owned(),
+        None => format!("\"{folded}\""),
+        Some((end, _)) => format!("\"{}…\"", folded[..end].trim_end()),
+    }
 }
 
 async fn plan_of(ask: &Ask<'_>, file: &File, kept: &Kept, token: Option<&str>) -> Result<Outcome, Failure> {
@@ -256,7 +278,7 @@ async fn plan_of(ask: &Ask<'_>, file: &File, kept: &Kept, token: Option<&str>) -
     };
     let Answer::Edit(proposal) = &reply.answer else { return Err(super::wrong_kind()) };
     let nothing = || failure(Code::NotFound, "the action changes nothing", "choose another one");
-    let title = format!("an action on {}", file.shown);
+    let title = format!("{} on {}", quoted(&kept.pick.title), file.shown);
     let edit = proposal.edit.clone().ok_or_else(nothing)?;
     match ask.plan(title, Change::of(proposal, edit, reply.encoding)).await? {
         Planned::Nothing => Err(nothing()),
