@@ -6,7 +6,7 @@ use tokio::{sync::broadcast, time::Instant};
 
 use crate::{
     binding::Bound,
-    edits::Changes,
+    edits::{Changes, Policy},
     language::Overrides,
     registry::{self, Capability, DisplayName, Entry, Registry, Surroundings},
     runtime::{event::Event, ground::Ground, pool::Pool},
@@ -38,6 +38,8 @@ pub struct Engine {
     pub(super) present: Arc<Present>,
     pub(super) memory: Arc<Memory>,
     pub(super) load_errors: Vec<String>,
+    /// What has been set and counts from the next start.
+    pub(super) later: Vec<String>,
     pub(super) changes: Arc<Changes>,
     pub(super) actions: Arc<ActionIds>,
 }
@@ -104,6 +106,7 @@ impl Engine {
             present: Arc::default(),
             memory: Arc::default(),
             load_errors,
+            later: Vec::new(),
             changes: Arc::new(changes),
             actions: Arc::default(),
         }
@@ -117,9 +120,10 @@ impl Engine {
         languages: Overrides,
         limits: ToolLimits,
         load_errors: Vec<String>,
+        later: Vec<String>,
     ) -> Self {
         let (languages, present) = (Arc::new(languages), Arc::default());
-        Self { registry, bound, languages, present, limits, load_errors, ..self.clone() }
+        Self { registry, bound, languages, present, limits, load_errors, later, ..self.clone() }
     }
 
     /// The same with other things that are wrong with what was read.
@@ -142,6 +146,11 @@ impl Engine {
             // Somebody else is at it, or the next change finds it.
             Err(refusal) => tracing::warn!(?refusal, "what was left half made is still so"),
         });
+    }
+
+    /// What may be changed, from now on.
+    pub fn govern(&self, policy: Policy) {
+        self.changes.govern(policy);
     }
 
     /// What is wrong with what was read.
@@ -203,8 +212,8 @@ impl Engine {
                     failure(Code::ReadOnly, what, "ask the user to mend it; it is read anew at once")
                 }
                 None => {
-                    let next = "leave the files as they are, or ask the user to start langport with workspace-write";
-                    failure(Code::ReadOnly, "langport was started read-only: no file is changed", next)
+                    let next = "leave the files as they are, or ask the user to set it to workspace-write";
+                    failure(Code::ReadOnly, "`permission` is read-only: no file is changed", next)
                 }
             });
         }

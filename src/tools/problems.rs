@@ -41,7 +41,11 @@ pub(super) fn all_failed<'a>(
     };
     let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(&name, shortfall));
     let servers = if servers.len() > 1 { servers } else { Vec::new() };
-    Failure { details: ask.lines(shortfall), servers, ..base }
+    let mut details = ask.lines(shortfall);
+    if let (Shortfall::NotInstalled { .. }, Some(entry)) = (shortfall, ask.engine.registry.get(&name)) {
+        details.extend(ask.mistakes(entry));
+    }
+    Failure { details, servers, ..base }
 }
 
 /// The last words of a server that has died or did not start, when others have answered; they stand below the notes.
