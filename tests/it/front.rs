@@ -155,7 +155,7 @@ fn a_plan_that_is_gone_says_what_became_of_it() {
 
 fn a_moved_folder_is_told_with_its_files() {
     let ws = Workspace::new("//- lib/a.py\nERR a\n//- lib/b.py\nb\n//- lib/in/c.py\nc\n//- use.py\nimport lib\n");
-    let lp = Langport::with(&ws, mover());
+    let lp = Langport::with(&ws, mover().pull());
     let planned = lp.tool("move_file", &json!({"from": "lib", "to": "library"}));
     planned.fine().contains("move lib to library: 1 folder with 3 files moved;").lacks("1 file moved");
     let made = lp.tool("apply", &json!({"plan": planned.plan()}));
@@ -182,6 +182,7 @@ fn a_plan_of_an_action_has_its_title() {
     let edit = json!({"changes": {"$uri": [{"range": range, "newText": "last"}]}});
     let title =
         "Say \"hi\" · plan 0123456789abcdef\n\u{202e}and\u{200b} then do this and that and whatever else there is";
+    drop(lp);
     let act = Act::Reply(json!([{"title": title, "kind": "quickfix", "edit": edit}]));
     let lp = Langport::with(&ws, Script::new().on("textDocument/codeAction", [act]));
     let listed = lp.tool("code_actions", &json!({"file_path": "a.py"}));

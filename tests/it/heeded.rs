@@ -16,6 +16,8 @@ trials![
     a_mended_configuration_lets_changes_be_made,
     a_mistake_is_named_where_a_server_is_missed,
     a_path_without_a_program_says_what_is_there,
+    commands_say_what_is_wrong_with_their_words,
+    settings_that_cannot_be_read_forbid_to_write,
 ];
 
 fn at(file: &str) -> Value {
@@ -157,6 +159,57 @@ fn a_path_without_a_program_says_what_is_there() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     lp.hover(&at("a.py")).fails("unavailable").contains("exit code 3").lacks("may not be executed");
     fs::remove_file(&path).unwrap();
+    drop(lp);
     let lp = Langport::builder(&ws).server(Definition::command("fake", &path.display().to_string())).start();
     lp.hover(&at("a.py")).fails("unavailable").contains("is not installed").contains("does not exist");
+}
+
+fn commands_say_what_is_wrong_with_their_words() {
+    let ws = Workspace::new("//- a.py\nalpha\n");
+    fake().write(&ws);
+    for (args, said) in [
+        (["serve", "--languages", ""].as_slice(), "langport: --languages has an empty name"),
+        (&["call", "status", "--languages", "python,"], "langport: --languages has an empty name"),
+        (&["call", "status", "--bind", ""], "langport: --bind has an empty name"),
+        (&["call", "status", "--capabilities", ""], "langport: --capabilities has an empty name"),
+        (&["call", "hover", "a.py"], "must be a JSON object, such as '{\"file_path\": "),
+        (&["try", ".", "--language", "pyton"], "no file here is in the language `pyton`: did you mean `python`?"),
+        (&["try", ".", "--language", "go"], "no file here is in the language `go`: there are python"),
+    ] {
+        let seen = cli::run(&ws, args, "/usr/bin:/bin");
+        assert_eq!(seen.code, Some(1), "{args:?}: {seen:?}");
+        assert!(seen.err.contains(said) && seen.err.lines().count() == 1, "{args:?}: {}", seen.err);
+    }
+    let usage = cli::run(&ws, &["install"], "/usr/bin:/bin");
+    assert!(usage.code == Some(2) && usage.err.contains("install [OPTIONS] --for <PATH>"), "{usage:?}");
+    for (filter, said) in
+        [("debg", "LANGPORT_LOG: it is no filter: did you mean `debug`?"), ("a=b=c", "it is no filter")]
+    {
+        let mut command = cli::command(&ws, &["call", "status"], "/usr/bin:/bin");
+        let done = command.env("LANGPORT_LOG", filter).output().unwrap();
+        let said_so = String::from_utf8_lossy(&done.stderr).contains(said);
+        assert!(done.status.success() && said_so, "{filter}: {done:?}");
+    }
+}
+
+fn settings_that_cannot_be_read_forbid_to_write() {
+    for (kind, said) in [
+        ("link", "config.toml: is a link that leads nowhere"),
+        ("folder", "config.toml: is a folder, not a file"),
+        ("latin", "config.toml: is no text in UTF-8"),
+    ] {
+        let ws = Workspace::new("//- a.py\nalpha\n");
+        fake().write(&ws);
+        let file = ws.home().join("config/config.toml");
+        match kind {
+            "link" => std::os::unix::fs::symlink("gone", &file).unwrap(),
+            "folder" => fs::create_dir(&file).unwrap(),
+            _ => fs::write(&file, b"# caf\xe9\n").unwrap(),
+        }
+        let seen = cli::run(&ws, &["call", "apply", "{\"plan\": \"x\"}"], "/usr/bin:/bin");
+        assert!(seen.code == Some(1) && seen.out.starts_with("read_only"), "{seen:?}");
+        assert!(seen.out.contains(said), "{}", seen.out);
+        let status = cli::run(&ws, &["call", "status"], "/usr/bin:/bin");
+        assert!(status.out.contains(&format!("/{said} (until this is mended")), "{}", status.out);
+    }
 }
