@@ -293,7 +293,7 @@ impl Turn<'_> {
             Ok(left) => {
                 let what =
                     format!("{}; {} of its files have been changed since, and were left", refusal.what, left.len());
-                Refusal { what, also: left, ..refusal }
+                Refusal { what, also: left.into(), ..refusal }
             }
             Err(error) => Refusal::new(
                 RefusalCode::Failed,

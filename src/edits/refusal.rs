@@ -53,14 +53,14 @@ pub struct Refusal {
     /// Where that leads, if it is a link or lies behind one.
     pub leads: Option<PathBuf>,
     /// Other files of which the same is to be said.
-    pub also: Vec<PathBuf>,
+    pub also: Box<[PathBuf]>,
     pub what: String,
     pub next: String,
 }
 
 impl Refusal {
     pub(super) fn new(code: RefusalCode, what: impl Into<String>, next: &str) -> Refusal {
-        Refusal { code, path: None, leads: None, also: Vec::new(), what: what.into(), next: next.to_owned() }
+        Refusal { code, path: None, leads: None, also: Box::default(), what: what.into(), next: next.to_owned() }
     }
 
     /// The same, about a file.
@@ -87,7 +87,7 @@ impl Refusal {
             Ok(_) => "it is not as the change left it, and taking that back would overwrite what came since",
             Err(_) => "it is gone since the change was made, so that this cannot be taken back whole",
         };
-        let also: Vec<PathBuf> = changed.into_iter().filter(|other| *other != path).collect();
+        let also: Box<[PathBuf]> = changed.into_iter().filter(|other| *other != path).collect();
         let what = match also.len() {
             0 => what.to_owned(),
             more => format!("{what}; likewise {more} more of its files"),

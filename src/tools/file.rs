@@ -167,6 +167,10 @@ pub(super) fn no_path(given: &str, error: &PathError) -> Failure {
             let what = format!("{given} does not exist");
             failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
         }
+        PathError::Denied(_) => {
+            let what = format!("{given} cannot be reached: permission denied");
+            failure(Code::Failed, what, "check the permissions of the folders above it")
+        }
         PathError::RootGone { .. } => root_gone(what),
         PathError::IsDirectory { .. } => {
             failure(Code::Invalid, format!("{given} is a folder"), "give the path of a file")

@@ -98,7 +98,7 @@ impl Ask<'_> {
             _ => short::code(shortfall),
         };
         Failure {
-            details: shortfall.lines(),
+            details: self.reasons(&heard.entry, shortfall),
             ..failure(code, format!("{name}: {shortfall}"), short::next_step(&name, shortfall))
         }
     }

@@ -41,10 +41,10 @@ pub(super) fn all_failed<'a>(
     };
     let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(&name, shortfall));
     let servers = if servers.len() > 1 { servers } else { Vec::new() };
-    let mut details = ask.lines(shortfall);
-    if let (Shortfall::NotInstalled { .. }, Some(entry)) = (shortfall, ask.engine.registry.get(&name)) {
-        details.extend(ask.mistakes(entry));
-    }
+    let details = match ask.engine.registry.get(&name) {
+        Some(entry) => ask.reasons(entry, shortfall),
+        None => ask.lines(shortfall),
+    };
     Failure { details, servers, ..base }
 }
 

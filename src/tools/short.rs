@@ -56,16 +56,18 @@ impl Ask<'_> {
             Shortfall::Unsupported(what) => self.instead(&heard.entry, what),
             other => next_step(&name, other),
         };
-        let mut details = self.lines(shortfall);
-        if matches!(shortfall, Shortfall::NotInstalled { .. }) {
-            details.extend(self.mistakes(&heard.entry));
-        }
+        let details = self.reasons(&heard.entry, shortfall);
         Err(Failure { details, ..failure(code(shortfall), format!("{name}: {shortfall}"), next) })
     }
 
-    /// Mistakes for whose sake another one that was to serve the same languages may be left out.
-    pub(super) fn mistakes(&self, missing: &Entry) -> Vec<String> {
-        listed(mistakes_about(self, &missing.def.languages).into_iter())
+    /// What stands below a failure: what the server says of itself, and, where one is not installed, mistakes for whose sake
+    /// another one that was to serve the same languages may be left out.
+    pub(super) fn reasons(&self, entry: &Entry, shortfall: &Shortfall) -> Vec<String> {
+        let mut reasons = self.lines(shortfall);
+        if matches!(shortfall, Shortfall::NotInstalled { .. }) {
+            reasons.extend(listed(mistakes_about(self, &entry.def.languages).into_iter()));
+        }
+        reasons
     }
 
     /// Who serves the same languages and has what a server lacks.
@@ -105,7 +107,7 @@ impl Ask<'_> {
             false => "ask again, or give file_path, line and symbol".into(),
         };
         Failure {
-            details: self.lines(shortfall),
+            details: self.reasons(&heard.entry, shortfall),
             servers: vec![self.part(heard)],
             ..failure(code(shortfall), what, next)
         }

@@ -35,6 +35,9 @@ pub enum PathError {
     OutsideWorkspace(PathBuf),
     #[error("{path} does not exist", path = .0.display())]
     NotFound(PathBuf),
+    /// Nobody can tell whether it exists.
+    #[error("{path} cannot be reached: permission denied", path = .0.display())]
+    Denied(PathBuf),
     #[error("the folder of the workspace is gone: {path}", path = .0.display())]
     RootGone(PathBuf),
     #[error("{path} is a folder", path = .0.display())]
@@ -77,6 +80,8 @@ impl Roots {
             if !path.is_dir() {
                 return Err(RootError::NotAFolder(path));
             }
+            // One whose files cannot be listed would look as if it had none.
+            path.read_dir().map_err(|why| RootError::Unreachable { path: path.clone(), why })?;
             if roots.iter().any(|root| root.path == path) {
                 continue;
             }
@@ -258,11 +263,13 @@ impl Roots {
     }
 
     fn locate(&self, path: &Path) -> Result<Located, PathError> {
-        let (settled, exists) = settle(path).map_err(|_| PathError::NotFound(path.to_owned()))?;
+        let (settled, there) = settle(path).map_err(|_| PathError::NotFound(path.to_owned()))?;
         // Before existence: whether something exists outside is nobody's business.
         let Some(root) = self.innermost(&settled) else { return Err(PathError::OutsideWorkspace(settled)) };
-        if exists {
-            return Ok(Located { path: settled, root });
+        match there {
+            There::Yes => return Ok(Located { path: settled, root }),
+            There::Hidden => return Err(PathError::Denied(settled)),
+            There::No => {}
         }
         let top = &self.roots[root].path;
         Err(if top.is_dir() { PathError::NotFound(settled) } else { PathError::RootGone(top.clone()) })
@@ -345,23 +352,40 @@ pub fn canonical(path: &Path) -> PathBuf {
     settle(path).map_or_else(|_| path.to_owned(), |(path, _)| path)
 }
 
+/// Whether something exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum There {
+    Yes,
+    No,
+    /// A folder above it lets nobody look.
+    Hidden,
+}
+
 /// The canonical path and whether it exists. Of what does not exist, the nearest existing parent is resolved, and
 /// the rest, with its `..` taken literally, follows. A dangling link counts as what it points to.
-fn settle(path: &Path) -> io::Result<(PathBuf, bool)> {
+fn settle(path: &Path) -> io::Result<(PathBuf, There)> {
     let mut path = path.to_owned();
+    let mut hidden = false;
     // As many as the kernel follows.
     for links in 0..40 {
         let mut rest: Vec<Component<'_>> = Vec::new();
         let mut at = &*path;
         let target = loop {
-            if let Ok(mut settled) = at.canonicalize() {
+            let found = at.canonicalize();
+            hidden |= found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+            if let Ok(mut settled) = found {
                 for part in rest.iter().rev() {
                     match part {
                         Component::ParentDir => drop(settled.pop()),
                         part => settled.push(part),
                     }
                 }
-                return Ok((settled, links == 0 && rest.is_empty()));
+                let there = match links == 0 && rest.is_empty() {
+                    true => There::Yes,
+                    false if hidden => There::Hidden,
+                    false => There::No,
+                };
+                return Ok((settled, there));
             }
             if let Ok(target) = at.read_link() {
                 break at.parent().unwrap_or(at).join(target);
