@@ -51,7 +51,7 @@ impl Fates {
     /// Why there is no such plan to be made.
     pub(super) fn unmakeable(&self, caller: u64, id: &PlanId) -> Refusal {
         let (what, next) = match self.of(caller, id) {
-            None => return unknown(id),
+            None => return unknown(id, "plan it again"),
             Some(Fate::Old) => ("the time of that plan is over", "plan it again"),
             Some(Fate::PushedOut) => ("that plan has made room for later ones", "plan it again"),
             Some(Fate::Dropped) => ("that plan was dropped", "plan it again"),
@@ -65,7 +65,7 @@ impl Fates {
     /// Why there is no such plan to be taken back.
     pub(super) fn untakeable(&self, caller: u64, id: &PlanId) -> Refusal {
         let (what, next) = match self.of(caller, id) {
-            None => return unknown(id),
+            None => return unknown(id, "take the change back by other means"),
             Some(Fate::Old | Fate::PushedOut | Fate::Dropped) => {
                 ("that plan was never made, and is kept no longer", "there is nothing to take back")
             }
@@ -82,14 +82,15 @@ impl Fates {
     }
 }
 
-/// One of another caller is none, too.
-fn unknown(id: &PlanId) -> Refusal {
+/// One of another caller is none, too; one of an earlier session cannot be told from one that never was.
+fn unknown(id: &PlanId, next: &str) -> Refusal {
+    if id.is_well_formed() {
+        let what = format!("this session has no plan `{id}`: plans end with the session that they were made in");
+        return Refusal::new(RefusalCode::Expired, what, next);
+    }
     let shown: String = id.as_str().chars().filter(char::is_ascii_alphanumeric).collect();
-    Refusal::new(
-        RefusalCode::NotFound,
-        format!("no plan has the id `{shown}`"),
-        "give the id that a planner's first line ends in; plans end with the session that made them",
-    )
+    let what = format!("`{shown}` is the id of no plan, and never was");
+    Refusal::new(RefusalCode::NotFound, what, "give the id that a planner's first line ends in")
 }
 
 #[cfg(test)]
@@ -107,7 +108,12 @@ mod tests {
         fates.note(1, &id(1), Fate::TakenBack);
         assert_eq!(fates.untakeable(1, &id(1)).what, "that plan has been taken back already");
         assert_eq!(fates.untakeable(2, &id(1)).code, RefusalCode::NotFound);
-        assert_eq!(fates.unmakeable(1, &PlanId::given("a`b · c")).what, "no plan has the id `abc`");
+        assert_eq!(fates.unmakeable(1, &PlanId::given("a`b · c")).what, "`abc` is the id of no plan, and never was");
+        let random = PlanId::random().unwrap();
+        for refusal in [fates.unmakeable(1, &random), fates.untakeable(2, &random)] {
+            assert_eq!(refusal.code, RefusalCode::Expired);
+            assert!(refusal.what.starts_with("this session has no plan"));
+        }
         fates.forget(1);
         assert_eq!(fates.unmakeable(1, &id(1)).code, RefusalCode::NotFound);
     }

@@ -9,6 +9,11 @@ use super::diff::{self, FileDiff, Kind, Shown};
 use super::effect::{Content, Effect};
 use super::refusal::{Refusal, RefusalCode};
 
+/// No letters that are taken for digits.
+const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many of them a plan's name has.
+const LONG: u32 = 16;
+
 /// Names a plan: 80 bits out of the system's randomness, so that nobody finds one by trying.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PlanId(String);
@@ -21,10 +26,13 @@ impl PlanId {
             Refusal::new(RefusalCode::Failed, format!("the system has no randomness: {error}"), "try again")
         })?;
         let bits = bytes.iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
-        // No letters that are taken for digits.
-        const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
         let letter = |at: u32| char::from(LETTERS[(bits >> (5 * at) & 31) as usize]);
-        Ok(PlanId((0..16).map(letter).collect()))
+        Ok(PlanId((0..LONG).map(letter).collect()))
+    }
+
+    /// Whether it could be one that was given out.
+    pub(super) fn is_well_formed(&self) -> bool {
+        self.0.len() == LONG as usize && self.0.bytes().all(|byte| LETTERS.contains(&byte))
     }
 
     /// What an agent gives back; anything may be in it. It names a plan only if there is one.

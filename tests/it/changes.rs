@@ -57,7 +57,7 @@ fn d2_7_a_rename_is_planned_made_and_taken_back() {
     undo(&lp, &planned.plan()).fine().contains("taken back");
     assert_eq!((ws.read("lib.py"), ws.read("use.py")), (lib, used), "the very bytes");
     undo(&lp, &planned.plan()).fails("expired");
-    apply(&lp, "0123456789abcdef").fails("not_found");
+    apply(&lp, "0123456789abcdef").fails("expired");
 }
 
 fn edt_01_every_form_of_an_edit() {
