@@ -157,8 +157,12 @@ fn a_plan_that_is_gone_says_what_became_of_it() {
 }
 
 fn a_moved_folder_is_told_with_its_files() {
-    let ws = Workspace::new("//- lib/a.py\nERR a\n//- lib/b.py\nb\n//- lib/in/c.py\nc\n//- use.py\nimport lib\n");
-    let lp = Langport::with(&ws, mover().pull());
+    let ws = Workspace::new("//- lib/a.py\na\n//- lib/b.py\nb\n//- lib/in/c.py\nc\n//- use.py\nimport lib\n");
+    // The same of every file, wherever it is.
+    let start = json!({"line": 0, "character": 0});
+    let item = json!({"range": {"start": start, "end": start}, "severity": 1, "message": "bad"});
+    let all = Act::Reply(json!({"kind": "full", "items": [item]}));
+    let lp = Langport::with(&ws, mover().pull().on("textDocument/diagnostic", [all]));
     let planned = lp.tool("move_file", &json!({"from": "lib", "to": "library"}));
     planned.fine().contains("move lib to library: 1 folder with 3 files moved;").lacks("1 file moved");
     let made = lp.tool("apply", &json!({"plan": planned.plan()}));
