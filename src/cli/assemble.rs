@@ -75,6 +75,12 @@ impl Flagged {
             Some("workspace-write") => Some(Permission::WorkspaceWrite),
             Some(other) => anyhow::bail!("--permission is `{other}`; it can be read-only or workspace-write"),
         };
+        for (flag, list) in
+            [("--bind", &self.bind), ("--languages", &self.languages), ("--capabilities", &self.capabilities)]
+        {
+            let empty = list.iter().any(|word| word.trim().is_empty());
+            anyhow::ensure!(!empty, "{flag} has an empty name: give names, or leave it out");
+        }
         // What the settings bind does not count then.
         let named = |list: &[String]| (self.auto || !list.is_empty()).then(|| list.to_vec());
         let all = self.capabilities.iter().any(|word| word == "all");
@@ -135,18 +141,25 @@ impl Flagged {
 
 /// The changes of a workspace, within what the settings allow.
 fn changes(dirs: &Dirs, ground: &Ground, settings: &Settings) -> anyhow::Result<Changes> {
+    Ok(Changes::new(&dirs.state, &ground.roots, policy(dirs, settings)?, edits::Limits::default()))
+}
+
+/// What may be changed.
+///
+/// # Errors
+/// When a glob is none.
+pub(super) fn policy(dirs: &Dirs, settings: &Settings) -> anyhow::Result<Policy> {
     let mut withheld = GlobSetBuilder::new();
     for pattern in &settings.withheld {
         withheld.add(Glob::new(pattern).context("withheld")?);
     }
-    let policy = Policy {
+    Ok(Policy {
         read_only: settings.permission == Permission::ReadOnly,
         withheld: withheld.build().context("withheld")?,
         own: [&dirs.config, &dirs.state, &dirs.data, &dirs.managed].map(|folder| roots::canonical(folder)).into(),
         file_bytes: settings.document_bytes,
         ..Policy::default()
-    };
-    Ok(Changes::new(&dirs.state, &ground.roots, policy, edits::Limits::default()))
+    })
 }
 
 /// The ground of a workspace, being watched from now on.

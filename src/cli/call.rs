@@ -26,8 +26,11 @@ pub(super) struct Args {
     flagged: Flagged,
 }
 
+const EXAMPLE: &str = r#"{"file_path": "src/main.py", "line": 1, "column": 5}"#;
+
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let arguments: Value = serde_json::from_str(&args.json).context("the tool's arguments must be a JSON object")?;
+    let arguments: Value = serde_json::from_str(&args.json)
+        .with_context(|| format!("the tool's arguments must be a JSON object, such as '{EXAMPLE}'"))?;
     let progress = ProgressSink::new(|text| tracing::info!("{text}"));
     on_runtime(async {
         let langport = args.flagged.assemble()?;

@@ -18,6 +18,7 @@ use crate::registry::{
 
 /// Installs language servers below langport's own data folder.
 #[derive(Debug, Clone, clap::Args)]
+#[command(override_usage = "langport install [OPTIONS] <NAME>...\n       langport install [OPTIONS] --for <PATH>")]
 pub struct Args {
     /// Names of definitions
     #[arg(value_name = "NAME", required_unless_present = "project")]

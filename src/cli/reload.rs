@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::{
     binding::{BindError, Binding, Bound},
     config::{self, Flags, Loaded, Origins, Permission, Settings},
+    edits::Policy,
     mcp::ListChanges,
     registry::{Registry, ScopedName, install},
     runtime::event::Event,
@@ -127,16 +128,21 @@ impl Reloader {
         problems.extend(errors.iter().map(ToString::to_string));
         problems.extend(settled::strange_languages(&settings, &registry, &origins));
         let bound = self.bound(&registry, &settings, &origins, &mut problems);
+        let mut later = Vec::new();
         let languages = bound.as_ref().ok().map(|bound| bound.languages(&settings));
         match (bound, languages) {
             (Ok(bound), Some(Ok(languages))) => {
-                problems.extend(fixed(&self.seen().began, &settings));
+                later = fixed(&self.seen().began, &settings);
                 let registry = Arc::new(registry);
                 let change = |starter: &mut _| limits::of_servers(starter, &settings);
                 now.pool().reload(&registry, change, limits::of_pool(&settings));
                 let generation = registry.generation();
                 let limits = limits::of_tools(&settings, forbidden);
-                service.swap(now.with(registry, bound, languages, limits, problems.clone()));
+                match self.policy(&settings) {
+                    Ok(policy) => now.govern(policy),
+                    Err(error) => problems.push(format!("{error:#} (what was set before stays)")),
+                }
+                service.swap(now.with(registry, bound, languages, limits, problems.clone(), later.clone()));
                 self.seen().settings = settings;
                 tracing::info!(generation, "definitions and settings were read anew");
             }
@@ -144,13 +150,19 @@ impl Reloader {
             (_, Some(Err(error))) => problems.push(format!("filetypes: {error} (what was set before stays)")),
             (Ok(_), None) => {}
         }
-        for problem in &problems {
-            tracing::warn!("{problem}");
+        for told in problems.iter().chain(&later) {
+            tracing::warn!("{told}");
         }
         if service.current().problems() != problems {
             service.swap(service.current().with_problems(problems));
         }
         self.tell_tools(service);
+    }
+
+    /// What may be changed now; the largest file is what it was at the start.
+    fn policy(&self, settings: &Settings) -> anyhow::Result<Policy> {
+        let document_bytes = self.seen().began.document_bytes;
+        super::assemble::policy(&self.dirs, &Settings { document_bytes, ..settings.clone() })
     }
 
     /// Which definitions serve now. What was not there at the start either is left out again.
@@ -289,7 +301,11 @@ fn fixed(began: &Settings, now: &Settings) -> Vec<String> {
     let value = |settings: &Settings| serde_json::to_value(settings).unwrap_or_default();
     let (began, now) = (value(began), value(now));
     let changed = |key: &&&str| began.get(**key) != now.get(**key);
-    let said = |key: &&str| format!("`{key}` is another one now: that counts once langport is started anew");
+    let shown = |value: Option<&serde_json::Value>| value.map(ToString::to_string).unwrap_or_default();
+    let said = |key: &&str| {
+        let (new, old) = (shown(now.get(*key)), shown(began.get(*key)));
+        format!("`{key}` is set to {new} now, which counts from the next start of langport; until then it is {old}")
+    };
     FIXED.iter().filter(changed).map(said).collect()
 }
 

@@ -11,6 +11,7 @@ use std::{
 use tracing_subscriber::{EnvFilter, Layer, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::{
+    config::nearest,
     protocol::positions::is_unseen,
     sys::{
         dirs::Dirs,
@@ -29,25 +30,50 @@ const TO_FILE: &str = "info,rmcp=error,async_lsp=error";
 pub fn init() {
     let env = Env::current();
     secrets::learn_all(&env);
-    let filter = |name: &str, default: &str| {
-        let asked = env.get(name).and_then(|filter| EnvFilter::try_new(filter).ok());
-        asked.unwrap_or_else(|| EnvFilter::new(default))
+    let mut wrong = Vec::new();
+    let mut filter = |name: &'static str, default: &str| {
+        let asked = env.get(name).filter(|asked| !asked.trim().is_empty());
+        let read = asked.map(|asked| level(asked).and_then(|()| EnvFilter::try_new(asked).ok().ok_or(String::new())));
+        match read {
+            Some(Ok(filter)) => return filter,
+            Some(Err(hint)) => wrong.push(format!("{name}: it is no filter{hint} (it is left out)")),
+            None => {}
+        }
+        EnvFilter::new(default)
     };
-    let to_stderr = fmt::layer()
+    let (to_stderr, to_file) = (filter("LANGPORT_LOG", TO_STDERR), filter("LANGPORT_FILE_LOG", TO_FILE));
+    let stderr_layer = fmt::layer()
         .with_writer(|| Lines(&|text| drop(io::stderr().lock().write_all(visible(&secrets::hide(text)).as_bytes()))))
         .with_ansi(false)
-        .with_filter(filter("LANGPORT_LOG", TO_STDERR));
+        .with_filter(to_stderr);
     // Without a place for it there is no file.
-    let to_file = Dirs::from_env(&env).ok().map(|dirs| {
+    let file_layer = Dirs::from_env(&env).ok().map(|dirs| {
         let log = Arc::new(Log::new(dirs.state.join("log")));
         let writer: &'static (dyn Fn(&str) + Sync) = Box::leak(Box::new(move |text: &str| log.write(&visible(text))));
-        fmt::layer().json().with_writer(move || Lines(writer)).with_filter(filter("LANGPORT_FILE_LOG", TO_FILE))
+        fmt::layer().json().with_writer(move || Lines(writer)).with_filter(to_file)
     });
-    tracing_subscriber::registry().with(to_stderr).with(to_file).init();
+    tracing_subscriber::registry().with(stderr_layer).with(file_layer).init();
+    for mistake in wrong {
+        tracing::warn!("{mistake}");
+    }
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "panicked: {}", reason(panic.payload()));
     }));
+}
+
+/// A single word is a level; as the name of a part, which a filter takes it for, it would let nothing through.
+fn level(asked: &str) -> Result<(), String> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let word = asked.trim();
+    let single = word.chars().all(char::is_alphabetic);
+    if !single || LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word)) {
+        return Ok(());
+    }
+    match nearest::hint(word, LEVELS) {
+        hint if hint.is_empty() => Err(format!(": a level is one of {}", LEVELS.join(", "))),
+        hint => Err(hint),
+    }
 }
 
 /// What a panic says.
@@ -80,6 +106,15 @@ fn visible(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_a_level() {
+        for fine in ["debug", "WARN", "off", "info,rmcp=error", "langport::edits=trace"] {
+            assert_eq!(level(fine), Ok(()), "{fine}");
+        }
+        assert_eq!(level("debg"), Err(": did you mean `debug`?".into()));
+        assert_eq!(level("zzz"), Err(": a level is one of off, error, warn, info, debug, trace".into()));
+    }
 
     #[test]
     fn what_nobody_sees_is_written_out_and_means_the_same() {

@@ -22,7 +22,7 @@ use super::{
     on_runtime, out,
     project::{Project, survey::Language},
 };
-use crate::sys::signals;
+use crate::{config::nearest, sys::signals};
 
 /// How long all calls may take together.
 const TIME: Duration = Duration::from_secs(180);
@@ -53,6 +53,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let project = Project::of(&args.path)?;
+    let here = || project.survey.languages.iter().map(|language| language.id.as_str());
+    for wanted in &args.language {
+        if !here().any(|id| id == wanted) {
+            let hint = match nearest::hint(wanted, here()) {
+                hint if hint.is_empty() => format!(": there are {}", here().collect::<Vec<_>>().join(", ")),
+                hint => hint,
+            };
+            anyhow::bail!("no file here is in the language `{wanted}`{hint}");
+        }
+    }
     project.show()?;
     let mut tally = Tally::default();
     if !project.missing().is_empty() {

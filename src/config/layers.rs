@@ -1,6 +1,6 @@
 //! Reading the layers and laying them over each other.
 
-use std::path::Path;
+use std::{io::ErrorKind, path::Path};
 
 use figment::{
     Figment, Profile,
@@ -80,7 +80,8 @@ pub fn load(dirs: &Dirs, env: &Env, flags: &Flags) -> Result<Loaded, ConfigError
     let mut forbidden = None;
     let mut decreed = None;
     let mut asks = false;
-    if file.exists() {
+    // One that cannot be seen, or a link that leads nowhere, is not as if there were none: it may forbid something.
+    if file.symlink_metadata().map_or_else(|error| error.kind() != ErrorKind::NotFound, |_| true) {
         match of_file(&defaults, &file) {
             Ok((merged, written)) => {
                 origins.file(&file, &written, managed);
@@ -175,8 +176,7 @@ fn together(errors: Vec<ConfigError>) -> ConfigError {
 fn of_file(defaults: &Figment, file: &Path) -> Result<(Figment, String), Vec<ConfigError>> {
     let layer = Layer::File(file);
     let fail = |line, what| ConfigError { layer: layer.name(), line, key: None, what };
-    let written =
-        std::fs::read_to_string(file).map_err(|error| vec![fail(None, format!("cannot be read: {error}"))])?;
+    let written = std::fs::read_to_string(file).map_err(|error| vec![fail(None, unreadable(file, &error))])?;
     let read = |text: &str| {
         if let Err(error) = text.parse::<toml::Table>() {
             let (line, what) = text::toml_error(text, &error);
@@ -195,6 +195,15 @@ fn of_file(defaults: &Figment, file: &Path) -> Result<(Figment, String), Vec<Con
             let found = text::mistakes(&written, |text| read(text).err(), |error| error.line);
             Err(if found.is_empty() { vec![first] } else { found })
         }
+    }
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "is a link that leads nowhere".to_owned(),
+        ErrorKind::InvalidData => "is no text in UTF-8".to_owned(),
+        _ if file.is_dir() => "is a folder, not a file".to_owned(),
+        _ => format!("cannot be read: {error}"),
     }
 }
 

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::commit::{self, State, Stuck, foreign};
 use super::diff::Kind;
 use super::journal::{self, Journal, Step};
-use super::plan::{Plan, PlanId};
+use super::plan::{Folders, Plan, PlanId};
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
 use super::store::{Applied, Recovered};
@@ -40,6 +40,7 @@ pub(super) struct Engine {
 pub(super) struct Made {
     journal: PathBuf,
     files: Vec<(Kind, PathBuf, Option<PathBuf>)>,
+    folders: Folders,
     /// Bytes that are kept for it.
     pub(super) bytes: u64,
 }
@@ -88,8 +89,9 @@ impl Engine {
         let carried = turn.carry_out(&id, work, true)?;
         let files: Vec<_> =
             plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned))).collect();
-        let applied = Applied { undo: carried.is_some(), recovered, ..applied(&files, false) };
-        Ok((applied, carried.map(|(journal, bytes)| Made { journal, files, bytes })))
+        let folders = plan.counts.folders;
+        let applied = Applied { undo: carried.is_some(), recovered, folders, ..applied(&files, false) };
+        Ok((applied, carried.map(|(journal, bytes)| Made { journal, files, folders, bytes })))
     }
 
     /// Takes back what was made.
@@ -103,10 +105,13 @@ impl Engine {
         };
         let record = journal.read().map_err(|error| unkept(&error))?;
         let work = Work::back(record, &journal, id.as_str()).map_err(|error| unkept(&error))?;
-        if let Some((folder, _)) = turn.carry_out(&id, work, false)? {
+        let steps = work.steps.clone();
+        let carried =
+            turn.carry_out(&id, work, false).map_err(|refusal| refusal.of_undo(turn.changed_since(&steps)))?;
+        if let Some((folder, _)) = carried {
             Journal { tree: &turn.tree, folder }.remove().ok();
         }
-        Ok(Applied { undo: false, recovered, ..applied(&made.files, true) })
+        Ok(Applied { undo: false, recovered, folders: made.folders, ..applied(&made.files, true) })
     }
 
     /// Finishes or drops what others left half made.
@@ -288,7 +293,7 @@ impl Turn<'_> {
             Ok(left) => {
                 let what =
                     format!("{}; {} of its files have been changed since, and were left", refusal.what, left.len());
-                Refusal { what, ..refusal }
+                Refusal { what, also: left.into(), ..refusal }
             }
             Err(error) => Refusal::new(
                 RefusalCode::Failed,

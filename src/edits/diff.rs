@@ -29,6 +29,8 @@ pub(super) struct Shown {
     pub(super) kind: Kind,
     pub(super) path: PathBuf,
     pub(super) from: Option<PathBuf>,
+    /// It is a folder, with so many files below it.
+    pub(super) folder: Option<usize>,
     /// It takes the place of a file that is lost.
     pub(super) overwrites: bool,
     pub(super) old: Option<Content>,

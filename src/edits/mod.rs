@@ -9,6 +9,8 @@
 //! - A file whose line ends are all `\r\n` gets `\r\n` for every `\n` of an edit, one that has only `\n` gets `\n` for
 //!   every `\r\n`. Where they are mixed, are `\r` alone, or there are none, the edit's own stand.
 //! - An edit that begins a text with a byte order mark adds none, and none takes one away.
+//! - A range that begins or ends past a line's end does so at its end, before whatever ends the line; one that does so in
+//!   the middle of a character, or between the halves of a surrogate pair, is refused: a half cannot be kept.
 //! - Of several edits at one place the inserts come first, in the server's order. The very same replacement twice is made
 //!   once; two that differ, in one step or in two, are refused.
 //! - Of a link to a file its target is edited; the link itself is renamed and deleted.
@@ -25,6 +27,7 @@ mod compute;
 mod cut;
 mod diff;
 mod effect;
+mod fates;
 mod ignored;
 mod journal;
 mod net;
@@ -46,7 +49,7 @@ mod work;
 
 pub use compute::plan;
 pub use diff::{FileDiff, Hunk, Kind, Line};
-pub use plan::{Counts, Plan, PlanId};
+pub use plan::{Counts, Folders, Plan, PlanId};
 pub use planner::Told;
 pub use policy::Policy;
 pub use refusal::{Refusal, RefusalCode};

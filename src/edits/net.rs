@@ -11,6 +11,7 @@ use super::diff::Shown;
 use super::effect::{Content, Effect, Print};
 use super::overlay::{Folder, Node};
 use super::planner::Planner;
+use super::policy;
 use super::refusal::{Refusal, RefusalCode};
 use crate::sys::files;
 
@@ -86,6 +87,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 kind: Kind::Renamed,
                 path: path.clone(),
                 from: Some(origin.clone()),
+                folder: None,
                 overwrites: false,
                 old: None,
                 new: None,
@@ -109,6 +111,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 kind: Kind::Renamed,
                 path: path.clone(),
                 from: Some(origin.clone()),
+                folder: None,
                 overwrites: false,
                 old: base.clone(),
                 new: Some(new.clone()),
@@ -133,6 +136,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                         kind: Kind::Changed,
                         path: path.clone(),
                         from: None,
+                        folder: None,
                         overwrites: false,
                         old: Some(old.clone()),
                         new: Some(new.clone()),
@@ -147,6 +151,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                         kind: Kind::Created,
                         path: path.clone(),
                         from: None,
+                        folder: None,
                         overwrites: false,
                         old: None,
                         new: Some(new.clone()),
@@ -170,6 +175,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 kind: Kind::Deleted,
                 path: origin,
                 from: None,
+                folder: None,
                 overwrites: false,
                 old: Some(old.clone()),
                 new: None,
@@ -182,6 +188,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
             kind: Kind::Renamed,
             path: to.clone(),
             from: Some(from.clone()),
+            folder: Some(policy::files_below(from)),
             overwrites: false,
             old: None,
             new: None,
@@ -195,6 +202,7 @@ pub(super) fn effects(planner: &mut Planner<'_>) -> Result<(Vec<Effect>, Vec<Sho
                 kind: Kind::Deleted,
                 path: folder.clone(),
                 from: None,
+                folder: Some(0),
                 overwrites: false,
                 old: None,
                 new: None,

@@ -9,6 +9,11 @@ use super::diff::{self, FileDiff, Kind, Shown};
 use super::effect::{Content, Effect};
 use super::refusal::{Refusal, RefusalCode};
 
+/// No letters that are taken for digits.
+const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many of them a plan's name has.
+const LONG: u32 = 16;
+
 /// Names a plan: 80 bits out of the system's randomness, so that nobody finds one by trying.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PlanId(String);
@@ -21,10 +26,13 @@ impl PlanId {
             Refusal::new(RefusalCode::Failed, format!("the system has no randomness: {error}"), "try again")
         })?;
         let bits = bytes.iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
-        // No letters that are taken for digits.
-        const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
         let letter = |at: u32| char::from(LETTERS[(bits >> (5 * at) & 31) as usize]);
-        Ok(PlanId((0..16).map(letter).collect()))
+        Ok(PlanId((0..LONG).map(letter).collect()))
+    }
+
+    /// Whether it could be one that was given out.
+    pub(super) fn is_well_formed(&self) -> bool {
+        self.0.len() == LONG as usize && self.0.bytes().all(|byte| LETTERS.contains(&byte))
     }
 
     /// What an agent gives back; anything may be in it. It names a plan only if there is one.
@@ -53,6 +61,17 @@ pub struct Counts {
     /// A renamed and edited file counts here only.
     pub renamed: usize,
     pub deleted: usize,
+    pub folders: Folders,
+}
+
+/// How many folders a change concerns as wholes; what it does to files in them is counted besides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Folders {
+    pub renamed: usize,
+    /// Files in these.
+    pub within: usize,
+    /// Empty ones: of others the files count.
+    pub deleted: usize,
 }
 
 /// A change to files that has been computed and checked but not made.
@@ -77,6 +96,12 @@ impl Plan {
     pub(super) fn new(title: String, effects: Vec<Effect>, shown: Vec<Shown>, places: usize) -> Result<Plan, Refusal> {
         let mut counts = Counts::default();
         for file in &shown {
+            if let Some(within) = file.folder {
+                counts.folders.within += within;
+                *if file.kind == Kind::Deleted { &mut counts.folders.deleted } else { &mut counts.folders.renamed } +=
+                    1;
+                continue;
+            }
             *match file.kind {
                 Kind::Changed => &mut counts.changed,
                 Kind::Created => &mut counts.created,

@@ -128,6 +128,23 @@ impl Policy {
     }
 }
 
+/// The files in a folder and those below it; as far as it is walked.
+pub(super) fn files_below(top: &Path) -> usize {
+    let mut left = vec![top.to_owned()];
+    let (mut seen, mut files) = (0, 0);
+    while let Some(folder) = left.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            seen += 1;
+            match entry.file_type() {
+                _ if seen > WALKED => return files,
+                Ok(kind) if kind.is_dir() => left.push(entry.path()),
+                _ => files += 1,
+            }
+        }
+    }
+    files
+}
+
 /// A folder's tree is walked no further than this.
 const WALKED: usize = 200_000;
 

@@ -15,6 +15,8 @@ use super::refusal::{Refusal, RefusalCode};
 use super::work::{Like, Ready, Work};
 use crate::sys::below::{Attributes, Found, What};
 
+/// Files that are named because they have been changed.
+const CHANGED: usize = 20;
 /// Files are synced side by side: most of it is waiting.
 const SYNCERS: usize = 8;
 
@@ -63,6 +65,16 @@ impl Turn<'_> {
             self.tree.sync_folder(folder).map_err(|error| Refusal::failed(folder, "sync it", &error))?;
         }
         Ok(at)
+    }
+
+    /// Files that are not as the steps expect them.
+    pub(super) fn changed_since(&self, steps: &[Step]) -> Vec<PathBuf> {
+        let leaving = leaving(steps);
+        let refused = (0..steps.len()).filter_map(|turn| self.verify(steps, turn, &leaving, false).err());
+        let conflicts = refused.filter(|refusal| refusal.code == RefusalCode::Conflict);
+        let mut changed: Vec<PathBuf> = conflicts.filter_map(|refusal| refusal.path).take(CHANGED).collect();
+        changed.dedup();
+        changed
     }
 
     /// Is everything as the step expects it? Gives the content that will be gone. With `whole`, a folder that is removed

@@ -52,13 +52,15 @@ pub struct Refusal {
     pub path: Option<PathBuf>,
     /// Where that leads, if it is a link or lies behind one.
     pub leads: Option<PathBuf>,
+    /// Other files of which the same is to be said.
+    pub also: Box<[PathBuf]>,
     pub what: String,
     pub next: String,
 }
 
 impl Refusal {
     pub(super) fn new(code: RefusalCode, what: impl Into<String>, next: &str) -> Refusal {
-        Refusal { code, path: None, leads: None, what: what.into(), next: next.to_owned() }
+        Refusal { code, path: None, leads: None, also: Box::default(), what: what.into(), next: next.to_owned() }
     }
 
     /// The same, about a file.
@@ -73,6 +75,26 @@ impl Refusal {
 
     pub(super) fn conflict(path: &Path, what: &str) -> Refusal {
         Refusal::new(RefusalCode::Conflict, what, "plan it again").at(path)
+    }
+
+    /// The same, where what was to be done is to take a change back. What stands in the way came since: planning anew is no
+    /// help, and these files have it.
+    pub(super) fn of_undo(self, changed: Vec<PathBuf>) -> Refusal {
+        // Where a part could not be brought back, that is what counts.
+        let ours = self.code == RefusalCode::Conflict && self.also.is_empty();
+        let Some(path) = self.path.clone().filter(|_| ours) else { return self };
+        let what = match path.symlink_metadata() {
+            Ok(_) => "it is not as the change left it, and taking that back would overwrite what came since",
+            Err(_) => "it is gone since the change was made, so that this cannot be taken back whole",
+        };
+        let also: Box<[PathBuf]> = changed.into_iter().filter(|other| *other != path).collect();
+        let what = match also.len() {
+            0 => what.to_owned(),
+            more => format!("{what}; likewise {more} more of its files"),
+        };
+        let next = "nothing was taken back: first bring it to where the change left it, then undo again; or mend the \
+                    files by other means";
+        Refusal { also, ..Refusal::new(RefusalCode::Conflict, what, next).at(&path) }
     }
 
     pub(super) fn refused(path: &Path, what: impl Into<String>) -> Refusal {

@@ -66,7 +66,7 @@ impl<'p> Planner<'p> {
                     Refusal::new(RefusalCode::Conflict, error.to_string(), "make the change by other means").at(&path)
                 }
                 TextError::Snippet(_) => Refusal::refused(&path, error.to_string()),
-                TextError::Reversed(_) => Refusal::invalid(error.to_string()).at(&path),
+                TextError::Reversed(_) | TextError::Inside(_) => Refusal::invalid(error.to_string()).at(&path),
             })?;
         if edited.places == 0 {
             return Ok(());

@@ -2,13 +2,14 @@
 //! applied when langport ends was never there.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use super::apply::{Engine, Made};
 use super::compute;
 use super::diff::Kind;
-use super::plan::{Plan, PlanId};
+use super::fates::{Fate, Fates};
+use super::plan::{Folders, Plan, PlanId};
 use super::planner::Told;
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
@@ -56,6 +57,8 @@ pub struct Applied {
     pub deleted: Vec<PathBuf>,
     /// From and to; folders too.
     pub renamed: Vec<(PathBuf, PathBuf)>,
+    /// Those among all of these that are folders.
+    pub folders: Folders,
     /// It can be taken back; never so for what was itself taken back.
     pub undo: bool,
     /// What an earlier writer that was killed had left half made, and was finished (or dropped) first.
@@ -75,7 +78,7 @@ pub struct Recovered {
 #[derive(Debug)]
 pub struct Changes {
     roots: Roots,
-    policy: Policy,
+    policy: RwLock<Arc<Policy>>,
     limits: Limits,
     engine: Engine,
     state: Mutex<State>,
@@ -85,6 +88,7 @@ pub struct Changes {
 struct State {
     plans: Vec<Held>,
     made: Vec<Past>,
+    fates: Fates,
 }
 
 #[derive(Debug)]
@@ -112,12 +116,16 @@ impl Changes {
     #[must_use]
     pub fn hooked(state: &Path, roots: &Roots, policy: Policy, limits: Limits, hook: Hook) -> Changes {
         let engine = Engine::new(state, roots, limits.wait, hook);
-        Changes { roots: roots.clone(), policy, limits, engine, state: Mutex::default() }
+        Changes { roots: roots.clone(), policy: RwLock::new(Arc::new(policy)), limits, engine, state: Mutex::default() }
     }
 
-    #[must_use]
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    /// What may be changed, from now on.
+    pub fn govern(&self, policy: Policy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// As [`compute::plan`], for this workspace. Nothing is kept yet.
@@ -132,7 +140,7 @@ impl Changes {
         title: String,
         told: &dyn Fn(&Path) -> Option<Told>,
     ) -> Result<Plan, Refusal> {
-        compute::plan(&self.roots, disk, &self.policy, edit, encoding, title, told)
+        compute::plan(&self.roots, disk, &self.policy(), edit, encoding, title, told)
     }
 
     /// Keeps a plan for its caller. The oldest ones give way.
@@ -157,7 +165,10 @@ impl Changes {
                 (state.plans.iter().fold(0, sum) > CALLERS * self.limits.bytes).then_some(0)
             };
             match oldest {
-                Some(at) => drop(state.plans.remove(at)),
+                Some(at) => {
+                    let Held { caller, plan, .. } = state.plans.remove(at);
+                    state.fates.note(caller, &plan.id, Fate::PushedOut);
+                }
                 None => return Ok(id),
             }
         }
@@ -166,15 +177,11 @@ impl Changes {
     /// A caller's plan.
     ///
     /// # Errors
-    /// When there is none of that id, none any more, or it is another caller's: the answer is the same.
+    /// When there is none of that id, or none any more; another caller's is none.
     pub fn get(&self, caller: u64, id: &PlanId) -> Result<Arc<Plan>, Refusal> {
-        let held = self
-            .state()
-            .plans
-            .iter()
-            .find(|held| held.caller == caller && held.plan.id == *id)
-            .map(|held| Arc::clone(&held.plan));
-        held.ok_or_else(|| Refusal::new(RefusalCode::Expired, "there is no such plan, or no longer", "plan it again"))
+        let state = self.state();
+        let held = state.plans.iter().find(|held| held.caller == caller && held.plan.id == *id);
+        held.map(|held| Arc::clone(&held.plan)).ok_or_else(|| state.fates.unmakeable(caller, id))
     }
 
     /// Forgets a plan; whether there was one.
@@ -182,7 +189,11 @@ impl Changes {
         let mut state = self.state();
         let before = state.plans.len();
         state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
-        state.plans.len() < before
+        let dropped = state.plans.len() < before;
+        if dropped {
+            state.fates.note(caller, id, Fate::Dropped);
+        }
+        dropped
     }
 
     /// Forgets all that a caller has: it is gone.
@@ -190,6 +201,7 @@ impl Changes {
         let past = {
             let mut state = self.state();
             state.plans.retain(|held| held.caller != caller);
+            state.fates.forget(caller);
             take(&mut state.made, |past| past.caller == caller)
         };
         self.engine.forget(past.into_iter().map(|past| past.made).collect());
@@ -212,9 +224,10 @@ impl Changes {
     pub fn make(&self, caller: u64, plan: &Plan) -> Result<Applied, Refusal> {
         self.permitted()?;
         let id = &plan.id;
-        let (applied, made) = self.engine.apply(plan, &self.policy)?;
+        let (applied, made) = self.engine.apply(plan, &self.policy())?;
         let mut state = self.state();
         state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
+        state.fates.note(caller, id, Fate::Made);
         state.made.extend(made.map(|made| Past { caller, id: id.clone(), made }));
         let mut dropped = Vec::new();
         // As with plans: nobody's changes push out another's, unless all together are too much.
@@ -243,6 +256,14 @@ impl Changes {
         past.map(|past| past.made.backwards().collect()).unwrap_or_default()
     }
 
+    /// Whether there is such an applied plan to be taken back.
+    ///
+    /// # Errors
+    /// When not, with what became of it.
+    pub fn can_undo(&self, caller: u64, id: &PlanId) -> Result<(), Refusal> {
+        self.state().past(caller, id).map(drop)
+    }
+
     /// Takes an applied plan back: the files get their very bytes again. Blocks.
     ///
     /// # Errors
@@ -251,25 +272,21 @@ impl Changes {
         self.permitted()?;
         let past = {
             let mut state = self.state();
-            let at = state.made.iter().position(|past| past.caller == caller && past.id == *id);
-            let unknown = || {
-                Refusal::new(
-                    RefusalCode::Expired,
-                    "there is no such applied plan, or no longer",
-                    "take the change back by other means",
-                )
-            };
-            let at = at.ok_or_else(unknown)?;
+            let at = state.past(caller, id)?;
             // Nobody else may take it back meanwhile.
+            state.fates.note(caller, id, Fate::TakingBack);
             state.made.remove(at)
         };
         match self.engine.undo(&past.made) {
             Ok(applied) => {
+                self.state().fates.note(caller, id, Fate::TakenBack);
                 self.engine.forget(vec![past.made]);
                 Ok(applied)
             }
             Err(refusal) => {
-                self.state().made.push(past);
+                let mut state = self.state();
+                state.fates.note(caller, id, Fate::Made);
+                state.made.push(past);
                 Err(refusal)
             }
         }
@@ -291,7 +308,7 @@ impl Changes {
     }
 
     fn permitted(&self) -> Result<(), Refusal> {
-        if self.policy.read_only {
+        if self.policy().read_only {
             let code = RefusalCode::ReadOnly;
             return Err(Refusal::new(
                 code,
@@ -305,8 +322,22 @@ impl Changes {
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        state.plans.retain(|held| held.until > now);
+        for Held { caller, plan, .. } in take(&mut state.plans, |held| held.until <= now) {
+            state.fates.note(caller, &plan.id, Fate::Old);
+        }
         state
+    }
+}
+
+impl State {
+    /// Where a caller's applied plan is.
+    fn past(&self, caller: u64, id: &PlanId) -> Result<usize, Refusal> {
+        if self.plans.iter().any(|held| held.caller == caller && held.plan.id == *id) {
+            let next = "there is nothing to take back; `plan` with its id makes it";
+            return Err(Refusal::new(RefusalCode::Invalid, "that plan has not been made", next));
+        }
+        let at = self.made.iter().position(|past| past.caller == caller && past.id == *id);
+        at.ok_or_else(|| self.fates.untakeable(caller, id))
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::snippet;
-use crate::protocol::positions::{Encoding, LineMap};
+use crate::protocol::positions::{Encoding, LineMap, Position};
 use crate::protocol::types::TextEdit;
 
 /// Why edits cannot be made in a text.
@@ -13,6 +13,8 @@ use crate::protocol::types::TextEdit;
 pub(super) enum TextError {
     #[error("a range of the edit ends before it starts (line {line})", line = .0 + 1)]
     Reversed(u32),
+    #[error("a range of the edit begins or ends in the middle of a character (line {line})", line = .0 + 1)]
+    Inside(u32),
     #[error("two edits overlap (line {line})", line = .0 + 1)]
     Overlap(u32),
     #[error("the edit is a snippet that needs an editor ({0})")]
@@ -75,7 +77,7 @@ pub(super) struct Edited {
 /// Makes all edits in `base`, a text without byte order mark. Ranges past a line's or the text's end are clamped to it.
 ///
 /// # Errors
-/// When they are no valid edits of one text, or the result would have more than `limit` bytes.
+/// When they are no valid edits of one text, such as one that would take a half of a character away, or the result would have more than `limit` bytes.
 pub(super) fn edit(base: &LineMap, edits: &[TextEdit], encoding: Encoding, limit: u64) -> Result<Edited, TextError> {
     let old = base.text();
     // Before anything is copied: a hundred megabytes of replacement must not be held twice.
@@ -98,7 +100,8 @@ pub(super) fn edit(base: &LineMap, edits: &[TextEdit], encoding: Encoding, limit
             Cow::Borrowed(text) => ends.adapt(text),
             Cow::Owned(text) => Cow::Owned(ends.adapt(&text).into_owned()),
         };
-        let (start, end) = (base.offset(edit.range.start, encoding), base.offset(edit.range.end, encoding));
+        let exact = |at: Position| base.exact_offset(at, encoding).ok_or(TextError::Inside(at.line));
+        let (start, end) = (exact(edit.range.start)?, exact(edit.range.end)?);
         changes.push(Change { start, end, new, line: edit.range.start.line });
     }
     // Stable: inserts at one place keep the server's order, and come before what is replaced from there on.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::protocol::positions::{Encoding, LineMap, Range};
+use crate::protocol::positions::{Encoding, LineMap, Position, Range};
 use crate::protocol::types::{EditStep, FileRef, TextEdit, WorkspaceEdit};
 
 /// One server's edit, and what it is about.
@@ -24,6 +24,8 @@ pub enum Clash {
     Steps(usize),
     /// These two want different things in one place; the line counts from 0.
     Place { path: PathBuf, line: u32, parts: [usize; 2] },
+    /// A range of this part begins or ends in the middle of a character; the line counts from 0.
+    Inside { path: PathBuf, line: u32, part: usize },
     /// The file was another one for one part than for another, or is not known.
     Text(PathBuf),
 }
@@ -62,13 +64,14 @@ pub fn unite(parts: &[Part<'_>]) -> Result<WorkspaceEdit, Clash> {
             if *lines.text() != *text {
                 return Err(Clash::Text(path.clone()));
             }
-            places.extend(edits.iter().map(|edit| Place {
-                start: lines.offset(edit.range.start, part.encoding),
-                end: lines.offset(edit.range.end, part.encoding),
-                text: edit.text.clone(),
-                snippet: edit.snippet,
-                part: number,
-            }));
+            for edit in edits {
+                let exact = |at: Position| {
+                    let inside = || Clash::Inside { path: path.clone(), line: at.line, part: number };
+                    lines.exact_offset(at, part.encoding).ok_or_else(inside)
+                };
+                let (start, end) = (exact(edit.range.start)?, exact(edit.range.end)?);
+                places.push(Place { start, end, text: edit.text.clone(), snippet: edit.snippet, part: number });
+            }
         }
     }
     let mut steps = Vec::with_capacity(files.len());

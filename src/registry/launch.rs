@@ -20,7 +20,7 @@ use super::{
 use crate::sys::{
     dirs::Dirs,
     env::Env,
-    lookup::{self, LookupError},
+    lookup::{self, Flaw, LookupError},
     process::Bounds,
     secrets, shims,
 };
@@ -180,6 +180,9 @@ pub enum LaunchError {
         searched: String,
         getting: Option<Getting>,
     },
+    /// The command is a path at which there is something else than a program.
+    #[error("`{}` {}; {}", path.display(), flaw.words(), flaw.advice(path))]
+    NoProgram { path: PathBuf, flaw: Flaw },
     /// The program is part of the repository.
     #[error("`{}` is part of the workspace, which is not trusted", .program.display())]
     Untrusted { program: PathBuf },
@@ -370,7 +373,10 @@ impl<'a> Variables<'a> {
                 return Ok(Found { program, ours: true });
             }
         }
-        let program = self.around.find(&command).map_err(|error| self.missing(&command, error.to_string()))?;
+        let program = self.around.find(&command).map_err(|error| match error {
+            LookupError::Unusable { path, flaw } if flaw.is_there() => LaunchError::NoProgram { path, flaw },
+            error => self.missing(&command, error.to_string()),
+        })?;
         // A path that the user wrote out is the user's choice; one that follows the repository is the repository's.
         let follows =
             ["${root", "${venv"].iter().any(|var| written.contains(var)) || self.entry.scope == Scope::Project;

@@ -249,6 +249,7 @@ impl Actor {
         if matches!(
             shortfall,
             Shortfall::NotInstalled { .. }
+                | Shortfall::NoProgram { .. }
                 | Shortfall::Untrusted(_)
                 | Shortfall::Definition(_)
                 | Shortfall::Homeless(_)

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::registry::Getting;
+use crate::{registry::Getting, sys::lookup::Flaw};
 
 use super::verdict::Verdict;
 
@@ -18,6 +18,9 @@ pub enum Shortfall {
         searched: String,
         getting: Option<Getting>,
     },
+    /// Its command is a path at which there is no program.
+    #[error("`{}` {}", path.display(), flaw.words())]
+    NoProgram { path: PathBuf, flaw: Flaw },
     /// It would execute the repository, with what there is against it.
     #[error("{0}")]
     Untrusted(String),
@@ -142,6 +145,7 @@ impl Shortfall {
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::NotInstalled { .. }
+            | Self::NoProgram { .. }
             | Self::Untrusted(_)
             | Self::Definition(_)
             | Self::NotStarted { .. }

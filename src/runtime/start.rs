@@ -208,6 +208,7 @@ fn launch_shortfall(error: LaunchError) -> Shortfall {
         LaunchError::NotInstalled { command, searched, getting } => {
             Shortfall::NotInstalled { command, searched, getting }
         }
+        LaunchError::NoProgram { path, flaw } => Shortfall::NoProgram { path, flaw },
         LaunchError::Executes => Shortfall::Untrusted(error.to_string()),
         LaunchError::Untrusted { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => {
             Shortfall::Definition(error.to_string())

@@ -12,8 +12,8 @@ pub enum LookupError {
     #[error("`{0}` is a relative path: give a bare name, an absolute path or one that begins with `~/`")]
     Relative(String),
     /// An absolute path that leads to no program.
-    #[error("{path} {why}", path = path.display())]
-    Unusable { path: PathBuf, why: &'static str },
+    #[error("{path} {}", .flaw.words(), path = path.display())]
+    Unusable { path: PathBuf, flaw: Flaw },
     /// It is there, and has nothing behind it.
     #[error("{path} is a shim: {why}", path = path.display())]
     Hollow { path: PathBuf, why: &'static str },
@@ -29,6 +29,55 @@ pub enum LookupError {
         /// Programs of that name that have nothing behind them, with what they lack.
         hollow: Vec<(PathBuf, &'static str)>,
     },
+}
+
+/// What keeps a path from being one of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    Missing,
+    Dangling,
+    Unreachable,
+    Folder,
+    Special,
+    Unexecutable,
+    Endings,
+    Homeless,
+}
+
+impl Flaw {
+    /// Whether there is something at that path, so that installing a program is no help.
+    #[must_use]
+    pub fn is_there(self) -> bool {
+        !matches!(self, Self::Missing | Self::Endings | Self::Homeless)
+    }
+
+    /// What is to be said of the path.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Missing => "does not exist",
+            Self::Dangling => "is a link that leads nowhere",
+            Self::Unreachable => "cannot be reached: permission denied",
+            Self::Folder => "is a folder, not a program",
+            Self::Special => "is no regular file",
+            Self::Unexecutable => "may not be executed: it is not marked as a program, or not for this user",
+            Self::Endings => "has none of the endings that programs have",
+            Self::Homeless => "cannot be found: HOME is not set",
+        }
+    }
+
+    /// What mends it.
+    #[must_use]
+    pub fn advice(self, path: &Path) -> String {
+        let first = match self {
+            Self::Unexecutable => format!("run `chmod +x {}`", path.display()),
+            Self::Dangling => "let the link lead to the program".to_owned(),
+            Self::Unreachable => "let the user that langport runs as into its folder".to_owned(),
+            Self::Folder => "name the program in it".to_owned(),
+            Self::Missing | Self::Special | Self::Endings | Self::Homeless => "put the program there".to_owned(),
+        };
+        format!("{first}, or correct `command` in its definition")
+    }
 }
 
 fn endings(tried: &[String]) -> String {
@@ -111,7 +160,7 @@ fn find_as(
 ) -> Result<PathBuf, LookupError> {
     if let Some(rest) = name.strip_prefix("~/") {
         let Some(home) = env::home() else {
-            return Err(LookupError::Unusable { path: name.into(), why: "cannot be found: HOME is not set" });
+            return Err(LookupError::Unusable { path: name.into(), flaw: Flaw::Homeless });
         };
         return usable(home.join(rest), lacking, pathext);
     }
@@ -138,7 +187,7 @@ fn find_as(
                     None => return Ok(candidate),
                 },
                 // It is what was meant: a shell would say so, too.
-                Err(NOT_EXECUTABLE) if !inside(dir) => hollow.push((candidate, "it is not executable")),
+                Err(Flaw::Unexecutable) if !inside(dir) => hollow.push((candidate, "it is not executable")),
                 Err(_) => {}
             }
         }
@@ -160,12 +209,12 @@ fn usable(
     let path = match path.to_str().map(|text| file_names(text, pathext)) {
         Some(names) if names.len() > 1 => match names.iter().map(PathBuf::from).find(|path| check(path).is_ok()) {
             Some(found) => found,
-            None => return Err(LookupError::Unusable { path, why: "has none of the endings that programs have" }),
+            None => return Err(LookupError::Unusable { path, flaw: Flaw::Endings }),
         },
         _ => path,
     };
     match check(&path) {
-        Err(why) => Err(LookupError::Unusable { path, why }),
+        Err(flaw) => Err(LookupError::Unusable { path, flaw }),
         Ok(()) => match lacking(&path) {
             Some(why) => Err(LookupError::Hollow { path, why }),
             None => Ok(path),
@@ -173,19 +222,21 @@ fn usable(
     }
 }
 
-const NOT_EXECUTABLE: &str = "is not executable";
-
-fn check(path: &Path) -> Result<(), &'static str> {
+fn check(path: &Path) -> Result<(), Flaw> {
     let metadata = path.metadata().map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => "cannot be reached: permission denied",
-        _ => "does not exist",
+        std::io::ErrorKind::PermissionDenied => Flaw::Unreachable,
+        _ if path.is_symlink() => Flaw::Dangling,
+        _ => Flaw::Missing,
     })?;
+    if metadata.is_dir() {
+        return Err(Flaw::Folder);
+    }
     if !metadata.is_file() {
-        return Err("is not a file");
+        return Err(Flaw::Special);
     }
     #[cfg(unix)]
     if rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_err() {
-        return Err(NOT_EXECUTABLE);
+        return Err(Flaw::Unexecutable);
     }
     Ok(())
 }
@@ -320,8 +371,21 @@ mod tests {
         let f = Fixture::new(&["bin/good", "bin/plain"]);
         std::fs::set_permissions(f.base.join("bin/plain"), std::fs::Permissions::from_mode(0o644)).unwrap();
         f.check("BASE/bin/good", &[], &expect!["BASE/bin/good"]);
-        f.check("BASE/bin/plain", &[], &expect!["BASE/bin/plain is not executable"]);
-        f.check("BASE/bin", &[], &expect!["BASE/bin is not a file"]);
+        f.check(
+            "BASE/bin/plain",
+            &[],
+            &expect!["BASE/bin/plain may not be executed: it is not marked as a program, or not for this user"],
+        );
+        f.check("BASE/bin", &[], &expect!["BASE/bin is a folder, not a program"]);
+        for (link, target) in [("bin/dangling", "nowhere"), ("bin/circle", "circle"), ("bin/fine", "good")] {
+            std::os::unix::fs::symlink(target, f.base.join(link)).unwrap();
+        }
+        f.check("BASE/bin/dangling", &[], &expect!["BASE/bin/dangling is a link that leads nowhere"]);
+        f.check("BASE/bin/circle", &[], &expect!["BASE/bin/circle is a link that leads nowhere"]);
+        f.check("BASE/bin/fine", &[], &expect!["BASE/bin/fine"]);
+        let _socket = std::os::unix::net::UnixListener::bind(f.base.join("bin/socket")).unwrap();
+        f.check("BASE/bin/socket", &[], &expect!["BASE/bin/socket is no regular file"]);
+        f.check("BASE/bin/good/x", &[], &expect!["BASE/bin/good/x does not exist"]);
         f.check("BASE/none", &[], &expect!["BASE/none does not exist"]);
     }
 }

@@ -2,10 +2,12 @@
 //! are new and which are gone.
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use ignore::DirEntry;
 use serde_json::{Map, Value};
 
 use crate::edits::{Applied, Kind, Plan, PlanId};
@@ -19,11 +21,13 @@ use super::{
     file::failure,
     kinds::count,
     outcome::{Body, Code, Failure, Outcome, Page, Verdict},
-    plan::{defect, refused},
+    plan::{defect, in_words, refused},
 };
 
 /// Files whose problems are compared: with those beside them no more than may be open at once.
 const FILES: usize = 48;
+/// Files of a moved folder that are looked at for whether anybody serves them.
+const LOOKED_AT: usize = 2_000;
 
 /// What is to be done.
 enum Wish {
@@ -70,6 +74,7 @@ pub(super) fn consent(
         }
         // What an undo does is what the plan did: its id says all.
         Wish::TakeBack(id) => {
+            engine.changes.can_undo(caller, &id).map_err(|refusal| refused(&engine.ground, &refusal))?;
             Consent { plan: id.to_string(), hash: "undo".into(), what: "take this plan back".into(), files: Vec::new() }
         }
     }))
@@ -96,9 +101,12 @@ pub(super) async fn run(
             let files: Vec<_> = files.collect();
             (plan.title.clone(), files, Some(plan))
         }
-        Wish::TakeBack(id) => (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id), None),
+        Wish::TakeBack(id) => {
+            engine.changes.can_undo(ask.caller.id, id).map_err(failed)?;
+            (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id), None)
+        }
     };
-    let mut before = ask.look(&now_of(&files), ask.deadline - (ask.left() * 2 / 3)).await;
+    let mut before = ask.look(&now_of(engine, &files), ask.deadline - (ask.left() * 2 / 3)).await;
     let created = files.into_iter().filter(|(kind, ..)| *kind == Kind::Created);
     before.absent = created.map(|(_, path, _)| path).collect();
     let applied = make(engine, ask.caller.id, &wish, plan).await?;
@@ -106,9 +114,10 @@ pub(super) async fn run(
     for (from, to) in &applied.renamed {
         engine.pool.tell_moved(from, to);
     }
-    let mut after = ask.look(&after_of(&applied), ask.deadline).await;
+    let left = after_of(engine, &applied);
+    let mut after = ask.look(&left[..left.len().min(FILES)], ask.deadline).await;
     after.absent = applied.deleted.iter().cloned().collect();
-    Ok(answer(ask, &wish, &title, &applied, &before, &after))
+    Ok(answer(ask, &wish, &title, &applied, left.len(), &before, &after))
 }
 
 async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>) -> Result<Applied, Failure> {
@@ -128,37 +137,74 @@ async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>
 }
 
 /// The files of a change, as they are before it is made.
-fn now_of(files: &[(Kind, PathBuf, Option<PathBuf>)]) -> Vec<(PathBuf, PathBuf)> {
-    let there = files.iter().map(|(_, path, from)| (from.as_ref().unwrap_or(path).clone(), path.clone()));
-    there.filter(|(now, _)| now.is_file()).take(FILES).collect()
+fn now_of(engine: &Engine, files: &[(Kind, PathBuf, Option<PathBuf>)]) -> Vec<(PathBuf, PathBuf)> {
+    let there = files.iter().map(|(_, path, from)| (from.as_ref().unwrap_or(path), path));
+    let each = there.flat_map(|(now, then)| {
+        files_of(engine, now).into_iter().map(move |file| {
+            let moved = match file.strip_prefix(now) {
+                // Joining an empty path would add a slash.
+                Ok(rest) if !rest.as_os_str().is_empty() => then.join(rest),
+                _ => then.clone(),
+            };
+            (file, moved)
+        })
+    });
+    let mut files: Vec<_> = each.collect();
+    let mut seen = HashSet::new();
+    files.retain(|(now, _)| seen.insert(now.clone()));
+    files.truncate(FILES);
+    files
 }
 
 /// The files that a change has left.
-fn after_of(applied: &Applied) -> Vec<(PathBuf, PathBuf)> {
+fn after_of(engine: &Engine, applied: &Applied) -> Vec<(PathBuf, PathBuf)> {
     let moved = applied.renamed.iter().map(|(_, to)| to);
-    let all = applied.changed.iter().chain(&applied.created).chain(moved).filter(|path| path.is_file());
-    let mut files: Vec<PathBuf> = all.cloned().collect();
+    let all = applied.changed.iter().chain(&applied.created).chain(moved);
+    let mut files: Vec<PathBuf> = all.flat_map(|path| files_of(engine, path)).collect();
     files.sort_unstable();
     files.dedup();
-    files.into_iter().take(FILES).map(|path| (path.clone(), path)).collect()
+    files.into_iter().map(|path| (path.clone(), path)).collect()
 }
 
-fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &Look, after: &Look) -> Outcome {
-    let Applied { created, changed, deleted, renamed, undo, recovered } = applied;
+/// The file itself; of a folder the files in it that servers may know.
+fn files_of(engine: &Engine, path: &Path) -> Vec<PathBuf> {
+    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return path.is_file().then(|| path.to_owned()).into_iter().collect();
+    }
+    let below = ignore::WalkBuilder::new(path).follow_links(false).sort_by_file_path(Ord::cmp).build();
+    let files = below.filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    files.take(LOOKED_AT).map(DirEntry::into_path).filter(|path| engine.is_served(path)).collect()
+}
+
+fn answer(
+    ask: &Ask<'_>,
+    wish: &Wish,
+    title: &str,
+    applied: &Applied,
+    touched: usize,
+    before: &Look,
+    after: &Look,
+) -> Outcome {
+    let Applied { created, changed, deleted, renamed, folders, undo, recovered } = applied;
+    let back = matches!(wish, Wish::TakeBack(_));
+    let (made, gone) = if back { (folders.deleted, 0) } else { (0, folders.deleted) };
     let mut done = Vec::new();
-    for (number, what) in
-        [(changed.len(), "changed"), (created.len(), "created"), (renamed.len(), "moved"), (deleted.len(), "deleted")]
-    {
+    for (number, what) in [
+        (changed.len(), "changed"),
+        (created.len() - made.min(created.len()), "created"),
+        (renamed.len() - folders.renamed.min(renamed.len()), "moved"),
+        (deleted.len() - gone.min(deleted.len()), "deleted"),
+    ] {
         if number > 0 {
             done.push(format!("{} {what}", count(number, "file", "files")));
         }
     }
+    done.extend(in_words(*folders, if back { "created" } else { "deleted" }));
     let verb = match wish {
         Wish::Make(_) => "made",
         Wish::TakeBack(_) => "taken back",
     };
     let compared = Compared::of(before, after);
-    let touched = changed.len() + created.len() + renamed.len();
     let unseen = touched > 0 && !after.asked_anybody();
     // The change is made, whatever is known of what it did: that is no failure.
     let mut verdict = match after.verdict() {

@@ -237,7 +237,9 @@ async fn take(ask: &Ask<'_>, given: Option<&str>, id: &str, token: Option<&str>)
     let kept = ask.engine.actions.get(ask.caller.id, id);
     let kept = kept.ok_or_else(|| expired("there is no action of that id, or no longer".into()))?;
     let file = ask.file(&kept.file.to_string_lossy())?;
-    if given.is_some_and(|given| ask.file(given).is_ok_and(|named| named.path != file.path)) {
+    if let Some(given) = given
+        && ask.file(given)?.path != file.path
+    {
         return Err(invalid(format!("that action is one of {}", file.shown), "leave file_path out, or name that file"));
     }
     if content(&file.lines) != kept.content {
@@ -268,6 +270,11 @@ async fn plan_of(ask: &Ask<'_>, file: &File, kept: &Kept, token: Option<&str>) -
     notes.extend(along);
     match ask.plan(title, change).await? {
         Planned::Nothing => Err(nothing()),
-        Planned::Plan(plan) => ask.keep(&[heard], *plan, notes, token),
+        Planned::Plan(plan) => {
+            let mut planned = ask.keep(&[heard], *plan, notes, token)?;
+            // The server's own words: they stand below.
+            planned.details.insert(0, kept.pick.title.clone());
+            Ok(planned)
+        }
     }
 }

@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::{
     binding::Bound,
-    edits::Changes,
+    edits::{Changes, Policy},
     language::Overrides,
     registry::{self, Capability, DisplayName, Entry, Registry, Surroundings},
     runtime::{event::Event, ground::Ground, pool::Pool},
@@ -45,6 +45,8 @@ pub struct Engine {
     pub(super) present: Arc<Present>,
     pub(super) memory: Arc<Memory>,
     pub(super) load_errors: Vec<String>,
+    /// What has been set and counts from the next start.
+    pub(super) later: Vec<String>,
     pub(super) changes: Arc<Changes>,
     /// Read while a change is being made.
     pub(super) writing: Arc<RwLock<()>>,
@@ -113,6 +115,7 @@ impl Engine {
             present: Arc::default(),
             memory: Arc::default(),
             load_errors,
+            later: Vec::new(),
             changes: Arc::new(changes),
             writing: Arc::default(),
             actions: Arc::default(),
@@ -127,9 +130,10 @@ impl Engine {
         languages: Overrides,
         limits: ToolLimits,
         load_errors: Vec<String>,
+        later: Vec<String>,
     ) -> Self {
         let (languages, present) = (Arc::new(languages), Arc::default());
-        Self { registry, bound, languages, present, limits, load_errors, ..self.clone() }
+        Self { registry, bound, languages, present, limits, load_errors, later, ..self.clone() }
     }
 
     /// The same with other things that are wrong with what was read.
@@ -157,6 +161,11 @@ impl Engine {
     /// Waits until the changes that have begun are made: the call may be taken back, and its client be gone.
     pub async fn written(&self) {
         while_awake(WRITING, self.writing.write()).await;
+    }
+
+    /// What may be changed, from now on.
+    pub fn govern(&self, policy: Policy) {
+        self.changes.govern(policy);
     }
 
     /// What is wrong with what was read.
@@ -218,8 +227,8 @@ impl Engine {
                     failure(Code::ReadOnly, what, "ask the user to mend it; it is read anew at once")
                 }
                 None => {
-                    let next = "leave the files as they are, or ask the user to start langport with workspace-write";
-                    failure(Code::ReadOnly, "langport was started read-only: no file is changed", next)
+                    let next = "leave the files as they are, or ask the user to set it to workspace-write";
+                    failure(Code::ReadOnly, "`permission` is read-only: no file is changed", next)
                 }
             });
         }

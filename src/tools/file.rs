@@ -167,9 +167,18 @@ pub(super) fn no_path(given: &str, error: &PathError) -> Failure {
             let what = format!("{given} does not exist");
             failure(Code::NotFound, what, "give the path of an existing file, relative to the workspace")
         }
+        PathError::Denied(_) => {
+            let what = format!("{given} cannot be reached: permission denied");
+            failure(Code::Failed, what, "check the permissions of the folders above it")
+        }
         PathError::RootGone { .. } => root_gone(what),
         PathError::IsDirectory { .. } => {
             failure(Code::Invalid, format!("{given} is a folder"), "give the path of a file")
+        }
+        PathError::Ambiguous(paths) => {
+            let what = format!("{given} may be one of {} paths, in roots of their own", paths.len());
+            let details = paths.iter().map(|path| path.display().to_string()).collect();
+            Failure { details, ..failure(Code::Ambiguous, what, "give one of these") }
         }
         PathError::Invalid { .. } => failure(Code::Invalid, what, "give a path relative to the workspace"),
     }

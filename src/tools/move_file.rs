@@ -12,7 +12,6 @@ use crate::{
     protocol::types::{EditStep, FileRef, WorkspaceEdit},
     registry::{Capability, DisplayName},
     runtime::query::Query,
-    workspace::roots::PathError,
 };
 
 use super::{
@@ -45,7 +44,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     if folder && target.starts_with(&source) {
         return Err(invalid(format!("{} lies in {}", shown.1, shown.0), "give a place outside of the folder"));
     }
-    let asked = whom(ask, &source, &from, folder).await?;
+    let asked = whom(ask, &source, folder).await?;
     let query = Query::Move { from: source.clone(), to: target.clone(), folder };
     let Some(Joint { heard, mut change, mut notes }) =
         ask.ask_together(&asked.servers, &query, |edit| of_the_old_place(edit, &source, &target)).await?
@@ -84,15 +83,11 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
 fn target(ask: &Ask<'_>, source: &Path, given: &str) -> Result<PathBuf, Failure> {
     let roots = &ask.engine.ground.roots;
     let below = |folder: PathBuf| folder.join(source.file_name().unwrap_or_default());
-    let wanted = match roots.resolve_any(given) {
-        Ok(there) if there.path == source => {
-            return Err(invalid("it is there already", "give another place"));
-        }
-        Ok(there) if there.path.is_dir() => below(there.path),
-        Ok(there) => there.path,
-        Err(PathError::NotFound(path)) if given.trim_end().ends_with('/') => below(path),
-        Err(PathError::NotFound(path)) => path,
-        Err(error) => return Err(super::file::no_path(given, &error)),
+    let place = roots.resolve_new(given).map_err(|error| super::file::no_path(given, &error))?;
+    let wanted = match place {
+        there if there == source => there,
+        folder if folder.is_dir() || given.trim_end().ends_with('/') && !folder.exists() => below(folder),
+        path => path,
     };
     if wanted == source {
         return Err(invalid("it is there already", "give another place"));
@@ -138,14 +133,14 @@ impl Whom {
 
 /// The servers of what is moved; then those of the rest of the project that run, or whose files refer to others of these
 /// languages.
-pub(super) async fn whom(ask: &Ask<'_>, source: &Path, given: &str, folder: bool) -> Result<Whom, Failure> {
+pub(super) async fn whom(ask: &Ask<'_>, source: &Path, folder: bool) -> Result<Whom, Failure> {
     let engine = ask.engine;
     let mut whom = Whom::default();
     let mut languages: HashSet<String> = HashSet::new();
     let moved: Vec<(PathBuf, String, Serving)> = if folder {
         inside(ask, source)?
     } else {
-        let file = ask.file(given)?;
+        let file = ask.file(&source.to_string_lossy())?;
         let serving = ask.serving(&file)?;
         vec![(file.path, file.language, serving)]
     };

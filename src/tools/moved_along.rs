@@ -91,7 +91,7 @@ impl Ask<'_> {
     /// What is to change around one move; nothing where no server can say.
     async fn around(&self, heard: &Heard, from: &Path, to: &Path) -> Result<Option<Joint>, Failure> {
         let folder = from.is_dir();
-        let mut asked = whom(self, from, &from.to_string_lossy(), folder).await?;
+        let mut asked = whom(self, from, folder).await?;
         for one in &mut asked.servers {
             if one.entry.name == heard.entry.name {
                 one.part = Part::Author;

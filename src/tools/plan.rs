@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    edits::{FileDiff, Kind, Line, Plan, Refusal, RefusalCode, Told},
+    edits::{FileDiff, Folders, Kind, Line, Plan, Refusal, RefusalCode, Told},
     protocol::{
         positions::Encoding,
         types::{EditStep, FileRef, WorkspaceEdit},
@@ -98,7 +98,7 @@ impl Ask<'_> {
             _ => short::code(shortfall),
         };
         Failure {
-            details: shortfall.lines(),
+            details: self.reasons(&heard.entry, shortfall),
             ..failure(code, format!("{name}: {shortfall}"), short::next_step(&name, shortfall))
         }
     }
@@ -159,7 +159,21 @@ pub(super) fn size(plan: &Plan, texts: usize) -> String {
             parts.push(format!("{} {what}", count(number, "file", "files")));
         }
     }
+    parts.extend(in_words(counts.folders, "deleted"));
     parts.join(", ")
+}
+
+/// What happens to folders as wholes, in words; `empty` ones are deleted, or made again.
+pub(super) fn in_words(folders: Folders, empty: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    if folders.renamed > 0 {
+        let moved = count(folders.renamed, "folder", "folders");
+        parts.push(format!("{moved} with {} moved", count(folders.within, "file", "files")));
+    }
+    if folders.deleted > 0 {
+        parts.push(format!("{} {empty}", count(folders.deleted, "empty folder", "empty folders")));
+    }
+    parts
 }
 
 fn shortened(title: &str) -> String {
@@ -189,6 +203,7 @@ pub(super) fn refused(ground: &Ground, refusal: &Refusal) -> Failure {
         None => refusal.what.clone(),
     };
     let mut failure = failure(code, what, refusal.next.clone());
+    failure.details.extend(refusal.also.iter().map(|path| ground.roots.display(path)));
     if inside.is_none() {
         // A path that only the server knows is the server's text, and where a link leads the repository's.
         failure.details.extend(refusal.path.as_ref().map(|path| match &refusal.leads {

@@ -41,7 +41,11 @@ pub(super) fn all_failed<'a>(
     };
     let base = failure(short::code(shortfall), format!("{name}: {shortfall}"), short::next_step(&name, shortfall));
     let servers = if servers.len() > 1 { servers } else { Vec::new() };
-    Failure { details: ask.lines(shortfall), servers, ..base }
+    let details = match ask.engine.registry.get(&name) {
+        Some(entry) => ask.reasons(entry, shortfall),
+        None => ask.lines(shortfall),
+    };
+    Failure { details, servers, ..base }
 }
 
 /// The last words of a server that has died or did not start, when others have answered; they stand below the notes.

@@ -56,10 +56,18 @@ impl Ask<'_> {
             Shortfall::Unsupported(what) => self.instead(&heard.entry, what),
             other => next_step(&name, other),
         };
-        Err(Failure {
-            details: self.lines(shortfall),
-            ..failure(code(shortfall), format!("{name}: {shortfall}"), next)
-        })
+        let details = self.reasons(&heard.entry, shortfall);
+        Err(Failure { details, ..failure(code(shortfall), format!("{name}: {shortfall}"), next) })
+    }
+
+    /// What stands below a failure: what the server says of itself, and, where one is not installed, mistakes for whose sake
+    /// another one that was to serve the same languages may be left out.
+    pub(super) fn reasons(&self, entry: &Entry, shortfall: &Shortfall) -> Vec<String> {
+        let mut reasons = self.lines(shortfall);
+        if matches!(shortfall, Shortfall::NotInstalled { .. }) {
+            reasons.extend(listed(mistakes_about(self, &entry.def.languages).into_iter()));
+        }
+        reasons
     }
 
     /// Who serves the same languages and has what a server lacks.
@@ -100,7 +108,7 @@ impl Ask<'_> {
             false => "ask again, or give file_path, line and symbol".into(),
         };
         Failure {
-            details: self.lines(shortfall),
+            details: self.reasons(&heard.entry, shortfall),
             servers: vec![self.part(heard)],
             ..failure(code(shortfall), what, next)
         }
@@ -154,6 +162,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::NotInstalled { getting: None, command, .. } => {
             format!("install `{command}`, or correct `command` in its definition")
         }
+        Shortfall::NoProgram { path, flaw } => flaw.advice(path),
         Shortfall::Untrusted(_) => trusting(name),
         Shortfall::Definition(_) => format!("correct its definition; `langport show {name}` tells where it is"),
         Shortfall::NotStarted { hint, stderr, .. } => {
@@ -195,8 +204,37 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
     }
 }
 
-/// No definition serves a file.
+/// Mistakes that are named as a reason.
+const MISTAKES: usize = 3;
+
+/// Mistakes in settings and definitions that say something of one of these languages: what is left out for their sake is
+/// missed here, most likely.
+fn mistakes_about<'m>(ask: &'m Ask<'_>, languages: &[String]) -> Vec<&'m str> {
+    let about = |mistake: &&str| {
+        let mistake = mistake.to_lowercase();
+        languages.iter().any(|language| mistake.contains(&format!("`{}`", language.to_lowercase())))
+    };
+    ask.engine.load_errors.iter().map(String::as_str).filter(about).collect()
+}
+
+/// No definition serves a file. Where a mistake may be the reason, that is named.
 pub(super) fn no_server(ask: &Ask<'_>, file: &File) -> Failure {
+    let failure = no_server_at_all(ask, file);
+    match *mistakes_about(ask, std::slice::from_ref(&file.language)) {
+        [first, ref more @ ..] => {
+            let next = format!("mend the mistake that is likely the reason: {first}");
+            Failure { next, details: listed(more.iter().copied()), ..failure }
+        }
+        // Any of them may have taken away what was to serve it.
+        [] => Failure { details: listed(ask.engine.load_errors.iter().map(String::as_str)), ..failure },
+    }
+}
+
+fn listed<'m>(mistakes: impl Iterator<Item = &'m str>) -> Vec<String> {
+    mistakes.take(MISTAKES).map(|mistake| format!("mistake: {mistake}")).collect()
+}
+
+fn no_server_at_all(ask: &Ask<'_>, file: &File) -> Failure {
     let what = if file.language.is_empty() {
         format!("the language of {} is not known", file.shown)
     } else {

@@ -71,6 +71,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         },
     };
     let mut notes: Vec<String> = engine.load_errors.iter().map(|error| format!("mistake: {error}")).collect();
+    notes.extend(engine.later.iter().map(|setting| format!("settings: {setting}")));
     if restart {
         let Some(Shown::One(only)) = &only else {
             return Err(super::args::invalid("`restart` needs a server", "give the name of one as server, too"));
@@ -190,7 +191,7 @@ fn word(error: &LaunchError) -> &'static str {
     match error {
         LaunchError::NotInstalled { .. } => NOT_INSTALLED,
         LaunchError::Untrusted { .. } | LaunchError::Executes => UNTRUSTED,
-        LaunchError::Expand { .. } | LaunchError::Invalid { .. } => UNUSABLE,
+        LaunchError::NoProgram { .. } | LaunchError::Expand { .. } | LaunchError::Invalid { .. } => UNUSABLE,
     }
 }
 

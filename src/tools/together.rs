@@ -168,6 +168,11 @@ impl Ask<'_> {
                 let what = format!("{} and {} want different things at {place}", name(one), name(other));
                 failure(Code::Conflict, what, "make the change by other means")
             }
+            Clash::Inside { path, line, part } => {
+                let place = format!("{}:{}", self.engine.ground.roots.display(&path), line + 1);
+                let what = format!("{}: a range begins or ends in the middle of a character at {place}", name(part));
+                failure(Code::Invalid, what, "the server's edit is no valid one: make the change by other means")
+            }
             Clash::Text(path) => {
                 let what = format!("{} changed while it was asked about", shown(&path));
                 failure(Code::Conflict, what, "ask again")

@@ -35,10 +35,16 @@ pub enum PathError {
     OutsideWorkspace(PathBuf),
     #[error("{path} does not exist", path = .0.display())]
     NotFound(PathBuf),
+    /// Nobody can tell whether it exists.
+    #[error("{path} cannot be reached: permission denied", path = .0.display())]
+    Denied(PathBuf),
     #[error("the folder of the workspace is gone: {path}", path = .0.display())]
     RootGone(PathBuf),
     #[error("{path} is a folder", path = .0.display())]
     IsDirectory(PathBuf),
+    /// Several roots have it; each in its root.
+    #[error("{} paths are called so: {}", .0.len(), listed(.0))]
+    Ambiguous(Vec<PathBuf>),
     /// The path as it was given, and why it is none.
     #[error("`{given}` is no path of a file: {why}")]
     Invalid { given: String, why: &'static str },
@@ -74,6 +80,8 @@ impl Roots {
             if !path.is_dir() {
                 return Err(RootError::NotAFolder(path));
             }
+            // One whose files cannot be listed would look as if it had none.
+            path.read_dir().map_err(|why| RootError::Unreachable { path: path.clone(), why })?;
             if roots.iter().any(|root| root.path == path) {
                 continue;
             }
@@ -96,24 +104,84 @@ impl Roots {
     /// below `~`, or a `file:` URI; with back-slashes, `.`, `..` and blanks around it.
     ///
     /// # Errors
-    /// When that is no existing file inside the roots, links resolved.
+    /// When that is no existing file inside the roots, links resolved, or several are.
     pub fn resolve(&self, given: &str) -> Result<Located, PathError> {
-        let located = self.resolve_any(given)?;
+        // A folder is nothing that could be meant where a file is asked for.
+        let located = self.find(given, |path| !path.is_dir())?;
         if located.path.is_dir() { Err(PathError::IsDirectory(located.path)) } else { Ok(located) }
     }
 
     /// As [`Roots::resolve`], but a folder is fine too.
     ///
     /// # Errors
-    /// When nothing inside the roots goes by that path.
+    /// When nothing inside the roots goes by that path, or several things do.
     pub fn resolve_any(&self, given: &str) -> Result<Located, PathError> {
-        let mut first_error = None;
-        for candidate in self.candidates(given)? {
-            match self.locate(&candidate) {
-                Ok(located) => return Ok(located),
-                // The first reading is the plainest one; what it led to helps most. But that a later one exists
-                // outside must not be told by an earlier one's error.
+        self.find(given, |_| true)
+    }
+
+    /// Where something is, or is to be made. A root that lacks it is meant as likely as one that has it.
+    ///
+    /// # Errors
+    /// When that is outside the roots, or may be in several of them.
+    pub fn resolve_new(&self, given: &str) -> Result<PathBuf, PathError> {
+        let there_or_not = |found: Result<Located, PathError>| match found {
+            Ok(there) => Ok(there.path),
+            Err(PathError::NotFound(path)) => Ok(path),
+            Err(error) => Err(error),
+        };
+        if self.roots.len() == 1 {
+            return there_or_not(self.resolve_any(given));
+        }
+        let spellings = self.spellings(given)?;
+        if let Some(named) = spellings.iter().find_map(|readings| readings.named.as_deref()) {
+            return there_or_not(self.locate(named));
+        }
+        let below = spellings.first().map(|readings| &*readings.below).unwrap_or_default();
+        let (mut places, mut first_error) = (Vec::new(), None);
+        for place in below.iter().map(|path| there_or_not(self.locate(path))) {
+            match place {
+                Ok(place) if places.contains(&place) => {}
+                Ok(place) => places.push(place),
                 Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        let beside = |place: &PathBuf| place.parent().is_some_and(Path::is_dir);
+        if places.iter().any(beside) {
+            places.retain(beside);
+        }
+        match places.len() {
+            0 => Err(first_error.unwrap_or_else(|| invalid(given, "it is empty"))),
+            1 => Ok(places.swap_remove(0)),
+            _ => Err(PathError::Ambiguous(places)),
+        }
+    }
+
+    /// The one thing that goes by this path; where several do, those that fit before the others.
+    fn find(&self, given: &str, fits: impl Fn(&Path) -> bool) -> Result<Located, PathError> {
+        let mut first_error = None;
+        for readings in self.spellings(given)? {
+            let (named, below) = (readings.named.into_iter().collect(), readings.below);
+            // With one root its name is not part of a path, but agents put it there.
+            let groups: [Vec<PathBuf>; 2] = if self.roots.len() > 1 { [named, below] } else { [below, named] };
+            for group in groups {
+                let mut found: Vec<Located> = Vec::new();
+                for candidate in group {
+                    match self.locate(&candidate) {
+                        Ok(located) if found.contains(&located) => {}
+                        Ok(located) => found.push(located),
+                        // The first reading is the plainest one; what it led to helps most. But that a later one exists
+                        // outside must not be told by an earlier one's error.
+                        Err(error) => first_error = first_error.or(Some(error)),
+                    }
+                }
+                if found.iter().any(|located| fits(&located.path)) {
+                    found.retain(|located| fits(&located.path));
+                }
+                match found.len() {
+                    0 => {}
+                    1 => return Ok(found.swap_remove(0)),
+                    _ => return Err(PathError::Ambiguous(found.into_iter().map(|located| located.path).collect())),
+                }
             }
         }
         Err(first_error.unwrap_or_else(|| invalid(given, "it is empty")))
@@ -157,6 +225,16 @@ impl Roots {
         if shown.is_empty() { ".".to_owned() } else { shown }
     }
 
+    /// The path that [`display`](Self::display) shows so.
+    #[must_use]
+    pub fn displayed(&self, shown: &str) -> PathBuf {
+        let (name, rest) = shown.split_once('/').unwrap_or((shown, ""));
+        match self.roots.iter().find(|root| self.roots.len() > 1 && root.name == name) {
+            Some(root) => root.path.join(rest),
+            None => self.roots[0].path.join(shown),
+        }
+    }
+
     /// A text with the paths and `file:` URIs in it that lie in a root shown as [`display`](Self::display) shows them.
     pub fn relative(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -185,18 +263,20 @@ impl Roots {
     }
 
     fn locate(&self, path: &Path) -> Result<Located, PathError> {
-        let (settled, exists) = settle(path).map_err(|_| PathError::NotFound(path.to_owned()))?;
+        let (settled, there) = settle(path).map_err(|_| PathError::NotFound(path.to_owned()))?;
         // Before existence: whether something exists outside is nobody's business.
         let Some(root) = self.innermost(&settled) else { return Err(PathError::OutsideWorkspace(settled)) };
-        if exists {
-            return Ok(Located { path: settled, root });
+        match there {
+            There::Yes => return Ok(Located { path: settled, root }),
+            There::Hidden => return Err(PathError::Denied(settled)),
+            There::No => {}
         }
         let top = &self.roots[root].path;
         Err(if top.is_dir() { PathError::NotFound(settled) } else { PathError::RootGone(top.clone()) })
     }
 
-    /// Absolute readings of what was given, the plainest first.
-    fn candidates(&self, given: &str) -> Result<Vec<PathBuf>, PathError> {
+    /// What was given in each spelling that it may be meant in, the plainest first.
+    fn spellings(&self, given: &str) -> Result<Vec<Readings>, PathError> {
         let trimmed = given.trim();
         if trimmed.is_empty() {
             return Err(invalid(given, "it is empty"));
@@ -209,7 +289,8 @@ impl Roots {
         }
         if trimmed.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
             let path = uri::to_path(trimmed);
-            return path.map(|path| vec![path]).ok_or_else(|| invalid(given, "that URI names no file of this machine"));
+            let path = path.ok_or_else(|| invalid(given, "that URI names no file of this machine"))?;
+            return Ok(vec![Readings::sure(path)]);
         }
         if let Some((scheme, _)) = trimmed.split_once("://")
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
@@ -223,27 +304,41 @@ impl Roots {
                 spellings.push(spelling);
             }
         }
-        Ok(spellings.iter().flat_map(|spelling| self.readings(spelling)).collect())
+        Ok(spellings.iter().map(|spelling| self.readings(spelling)).collect())
     }
 
-    fn readings(&self, spelling: &str) -> Vec<PathBuf> {
+    fn readings(&self, spelling: &str) -> Readings {
         if Path::new(spelling).is_absolute() {
-            return vec![PathBuf::from(spelling)];
+            return Readings::sure(PathBuf::from(spelling));
         }
         let home = if spelling == "~" { Some("") } else { spelling.strip_prefix("~/") };
         if let Some((rest, home)) = home.zip(env::home()) {
-            return vec![home.join(rest)];
+            return Readings::sure(home.join(rest));
         }
         let parts: PathBuf = Path::new(spelling).components().filter(|part| *part != Component::CurDir).collect();
-        let by_name = self.roots.iter().find_map(|root| Some(root.path.join(parts.strip_prefix(&root.name).ok()?)));
-        let by_root = self.roots.iter().map(|root| root.path.join(spelling));
-        if self.roots.len() > 1 {
-            by_name.into_iter().chain(by_root).collect()
-        } else {
-            // With one root its name is not part of a path, but agents put it there.
-            by_root.chain(by_name).collect()
+        Readings {
+            named: self.roots.iter().find_map(|root| Some(root.path.join(parts.strip_prefix(&root.name).ok()?))),
+            below: self.roots.iter().map(|root| root.path.join(spelling)).collect(),
         }
     }
+}
+
+/// The absolute paths that a spelling may stand for.
+struct Readings {
+    /// The root is named, or the path is absolute.
+    named: Option<PathBuf>,
+    /// Below each root.
+    below: Vec<PathBuf>,
+}
+
+impl Readings {
+    fn sure(path: PathBuf) -> Self {
+        Self { named: Some(path), below: Vec::new() }
+    }
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn invalid(given: &str, why: &'static str) -> PathError {
@@ -257,23 +352,40 @@ pub fn canonical(path: &Path) -> PathBuf {
     settle(path).map_or_else(|_| path.to_owned(), |(path, _)| path)
 }
 
+/// Whether something exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum There {
+    Yes,
+    No,
+    /// A folder above it lets nobody look.
+    Hidden,
+}
+
 /// The canonical path and whether it exists. Of what does not exist, the nearest existing parent is resolved, and
 /// the rest, with its `..` taken literally, follows. A dangling link counts as what it points to.
-fn settle(path: &Path) -> io::Result<(PathBuf, bool)> {
+fn settle(path: &Path) -> io::Result<(PathBuf, There)> {
     let mut path = path.to_owned();
+    let mut hidden = false;
     // As many as the kernel follows.
     for links in 0..40 {
         let mut rest: Vec<Component<'_>> = Vec::new();
         let mut at = &*path;
         let target = loop {
-            if let Ok(mut settled) = at.canonicalize() {
+            let found = at.canonicalize();
+            hidden |= found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+            if let Ok(mut settled) = found {
                 for part in rest.iter().rev() {
                     match part {
                         Component::ParentDir => drop(settled.pop()),
                         part => settled.push(part),
                     }
                 }
-                return Ok((settled, links == 0 && rest.is_empty()));
+                let there = match links == 0 && rest.is_empty() {
+                    true => There::Yes,
+                    false if hidden => There::Hidden,
+                    false => There::No,
+                };
+                return Ok((settled, there));
             }
             if let Ok(target) = at.read_link() {
                 break at.parent().unwrap_or(at).join(target);

@@ -259,7 +259,7 @@ fn lif_10_scripts_that_cannot_be_run_say_why() {
     let path = format!("{}:/usr/bin:/bin", folder.display());
     for (command, said) in [
         ("unmarked", vec![format!("passed over, because it is not executable: {unmarked}")]),
-        (&unmarked, vec![format!("{unmarked} is not executable")]),
+        (&unmarked, vec![format!("`{unmarked}` may not be executed")]),
         ("dos", vec![format!("`{dos}`: its first line, `#!/bin/sh`, ends with CR LF")]),
         (&dos, vec![format!("`{dos}`: its first line, `#!/bin/sh`, ends with CR LF")]),
         ("dos-env", vec![dos_env, "exit code 127: its first line, `#!/usr/bin/env sh`, ends with CR LF".into()]),

@@ -44,7 +44,9 @@ mod eventless;
 mod everything;
 mod fake;
 mod freshness;
+mod front;
 mod grouped;
+mod heeded;
 mod hostile;
 mod hostile_edits;
 mod hostile_places;
@@ -149,6 +151,8 @@ fn main() {
         counts::trials(),
         status::trials(),
         mistakes::trials(),
+        front::trials(),
+        heeded::trials(),
         shims::trials(),
         wire::trials(),
         as_given::trials(),

@@ -91,7 +91,8 @@ fn x27_settings_are_read_anew() {
     let settings = ws.home().join("config/config.toml");
     fs::write(&settings, "max_chars = 500\n[filetypes]\n\".strange\" = \"python\"\n").unwrap();
     lp.hover(&at("b.strange")).fine().contains("WORD beta");
-    status(&lp).contains("`max_chars` is another one now: that counts once langport is started anew");
+    status(&lp)
+        .contains("`max_chars` is set to 500 now, which counts from the next start of langport; until then it is 8000");
     fs::write(&settings, "capabilities = [\"definitions\"]\n").unwrap();
     lp.hover(&at("a.py")).fails("refused");
     lp.tool("definition", &at("a.py")).fine();

@@ -67,10 +67,14 @@ impl Examiner {
                 return server;
             }
             State::Unusable { reason } => {
-                server.problem = Some(reason);
+                server.problem = Some(reason.clone());
                 (server.state, server.mend) = match locate(&entry, &self.around) {
                     Err(LaunchError::Untrusted { .. }) => {
                         (Standing::Untrusted, Some(format!("use one outside the project: {}", self.getting(&entry))))
+                    }
+                    Err(LaunchError::NoProgram { path, flaw }) => {
+                        server.problem = Some(format!("`{}` {}", path.display(), flaw.words()));
+                        (Standing::Unusable, Some(format!("{} ({})", flaw.advice(&path), entry.source)))
                     }
                     // No project can be trusted yet: there is nothing to do.
                     Err(LaunchError::Executes) => (Standing::Untrusted, None),

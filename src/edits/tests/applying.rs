@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::world::{CALLER, World, said, shown};
-use crate::edits::{Changes, Limits, Policy, RefusalCode};
+use crate::edits::{Changes, Limits, PlanId, Policy, Refusal, RefusalCode};
 use crate::protocol::types::EditStep;
 use crate::sys::files;
 
@@ -218,7 +218,8 @@ fn taking_back_only_what_is_as_it_was_left() {
     let (id, _) = world.make(&changes, steps).unwrap();
     world.write("b", b"Two, changed\n");
     let before = world.tree();
-    expect!["conflict: it is not as it was (ws/b)"].assert_eq(&said(&changes.undo(CALLER, &id).unwrap_err(), &world));
+    let since = "it is not as the change left it, and taking that back would overwrite what came since";
+    assert_eq!(said(&changes.undo(CALLER, &id).unwrap_err(), &world), format!("conflict: {since} (ws/b)"));
     assert_eq!(world.tree(), before);
     world.write("b", b"Two\n");
     // A folder that the plan made stays where somebody has put something in.
@@ -240,33 +241,46 @@ fn plans_belong_to_their_caller_and_do_not_last() {
     let keep =
         |text: &str| changes.keep(CALLER, world.plan(vec![world.texts("a", &[(0, 0, 0, 0, text)])]).unwrap()).unwrap();
     let ids = [keep("1"), keep("2"), keep("3")];
-    let unknown = changes.get(CALLER, &ids[0]).unwrap_err();
-    assert_eq!(unknown.code, RefusalCode::Expired);
-    assert_eq!(changes.get(2, &ids[1]).unwrap_err(), unknown);
-    assert_eq!(changes.apply(2, &ids[1]).unwrap_err(), unknown);
-    assert_eq!(changes.get(CALLER, &crate::edits::PlanId::given("guessed")).unwrap_err(), unknown);
+    let why = |refusal: Refusal| (refusal.code, refusal.what);
+    let expired = |what: &str| (RefusalCode::Expired, what.to_owned());
+    assert_eq!(why(changes.get(CALLER, &ids[0]).unwrap_err()), expired("that plan has made room for later ones"));
+    // Another's is as one that never was.
+    for (caller, id) in [(2, &ids[1]), (2, &ids[0]), (CALLER, &PlanId::given("guessed"))] {
+        let unknown = match *id == PlanId::given("guessed") {
+            true => (RefusalCode::NotFound, "`guessed` is the id of no plan, and never was".to_owned()),
+            false => {
+                expired(&format!("this session has no plan `{id}`: plans end with the session that they were made in"))
+            }
+        };
+        assert_eq!(why(changes.get(caller, id).unwrap_err()), unknown);
+        assert_eq!(why(changes.apply(caller, id).unwrap_err()), unknown);
+        assert_eq!(why(changes.undo(caller, id).unwrap_err()), unknown);
+    }
+    assert_eq!(changes.undo(CALLER, &ids[1]).unwrap_err().what, "that plan has not been made");
     assert!(!changes.drop_plan(2, &ids[1]));
     assert!(changes.drop_plan(CALLER, &ids[1]));
     changes.apply(CALLER, &ids[2]).unwrap();
-    assert_eq!(changes.apply(CALLER, &ids[2]).unwrap_err(), unknown);
-    assert_eq!(changes.undo(2, &ids[2]).unwrap_err().code, RefusalCode::Expired);
+    assert_eq!(why(changes.apply(CALLER, &ids[2]).unwrap_err()), expired("that plan has been made already"));
+    assert_eq!(why(changes.get(CALLER, &ids[1]).unwrap_err()), expired("that plan was dropped"));
+    assert!(changes.undo(2, &ids[2]).unwrap_err().what.starts_with("this session has no plan"));
     // One deep only.
     let next = keep("4");
     changes.apply(CALLER, &next).unwrap();
-    assert_eq!(changes.undo(CALLER, &ids[2]).unwrap_err().code, RefusalCode::Expired);
+    let kept = "what would take that plan back is kept no longer";
+    assert_eq!(why(changes.undo(CALLER, &ids[2]).unwrap_err()), expired(kept));
     assert_eq!(journals(&world), 1);
     changes.undo(CALLER, &next).unwrap();
     assert_eq!(world.read("a"), "3one\n");
     let last = keep("5");
     changes.apply(CALLER, &last).unwrap();
     changes.forget(CALLER);
-    assert_eq!(changes.undo(CALLER, &last).unwrap_err().code, RefusalCode::Expired);
+    assert!(changes.undo(CALLER, &last).unwrap_err().what.starts_with("this session has no plan"));
     assert_eq!(journals(&world), 0);
 
     let brief = Limits { lifetime: std::time::Duration::ZERO, ..Limits::default() };
     let changes = Changes::new(&world.state(), &world.roots, Policy::default(), brief);
     let id = changes.keep(CALLER, world.plan(vec![world.create("b")]).unwrap()).unwrap();
-    assert_eq!(changes.get(CALLER, &id).unwrap_err().code, RefusalCode::Expired);
+    assert_eq!(why(changes.get(CALLER, &id).unwrap_err()), expired("the time of that plan is over"));
 }
 
 #[test]

@@ -5,13 +5,18 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 
 use super::world::{World, refusal};
-use crate::edits::{FileDiff, Kind, Line, Plan, RefusalCode, Told};
+use crate::edits::{Counts, FileDiff, Folders, Kind, Line, Plan, RefusalCode, Told};
 use crate::protocol::types::{EditStep, FileRef};
 
 /// The plan as a reader would see it.
 fn shown(plan: &Plan, world: &World) -> String {
     let name = |path: &Path| path.strip_prefix(&world.root).unwrap().display().to_string();
-    let mut text = format!("{:?}, places {}\n", plan.counts, plan.places);
+    let Counts { changed, created, renamed, deleted, folders } = plan.counts;
+    let mut text = format!("{changed} changed, {created} created, {renamed} renamed, {deleted} deleted");
+    if folders != Folders::default() {
+        text += &format!(", {folders:?}");
+    }
+    text += &format!(", places {}\n", plan.places);
     for FileDiff { kind, path, from, overwrites, added, removed, hunks, left_out, opaque } in plan.diff() {
         let from = from.map(|from| format!(" from {}", name(&from))).unwrap_or_default();
         let from = if overwrites { format!("{from}, over another") } else { from };
@@ -59,7 +64,7 @@ fn kinds_counts_and_hunks() {
             world.rename("f", "f2"),
         ],
         &expect![[r#"
-            Counts { changed: 1, created: 1, renamed: 2, deleted: 2 }, places 5
+            1 changed, 1 created, 1 renamed, 2 deleted, Folders { renamed: 1, within: 1, deleted: 0 }, places 5
             Changed a +3 -2
             @@ -1,6 +1,5 @@
              line 1
@@ -108,7 +113,7 @@ fn edits_that_change_nothing() {
         &world,
         vec![world.texts("a", &[(0, 0, 0, 3, "one")]), world.texts("b", &[(0, 0, 0, 1, "T")])],
         &expect![[r#"
-            Counts { changed: 1, created: 0, renamed: 0, deleted: 0 }, places 1
+            1 changed, 0 created, 0 renamed, 0 deleted, places 1
             Changed b +1 -1
             @@ -1,1 +1,1 @@
             -two
@@ -185,7 +190,7 @@ fn options_of_creating_renaming_and_deleting() {
     check(&world, vec![create("a", false, false)], &expect!["conflict: the edit creates it, but it exists (ws/a)"]);
     check(&world, vec![create("a", false, true)], &nothing);
     let emptied = expect![[r#"
-        Counts { changed: 1, created: 0, renamed: 0, deleted: 0 }, places 0
+        1 changed, 0 created, 0 renamed, 0 deleted, places 0
         Changed a +0 -1
         @@ -1,1 +0,0 @@
         -one
@@ -208,7 +213,7 @@ fn options_of_creating_renaming_and_deleting() {
         &world,
         vec![rename("a", "b", true, true)],
         &expect![[r#"
-            Counts { changed: 0, created: 0, renamed: 1, deleted: 0 }, places 0
+            0 changed, 0 created, 1 renamed, 0 deleted, places 0
             Renamed b from a, over another +0 -0
         "#]],
     );
@@ -244,7 +249,7 @@ fn options_of_creating_renaming_and_deleting() {
         &world,
         vec![delete("d/e", false, false), delete("d", false, false)],
         &expect![[r#"
-            Counts { changed: 0, created: 0, renamed: 0, deleted: 1 }, places 0
+            0 changed, 0 created, 0 renamed, 1 deleted, places 0
             Deleted d/e +0 -1
             @@ -1,1 +0,0 @@
             -x

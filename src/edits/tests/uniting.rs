@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::edits::text;
 use crate::edits::unite::{Clash, Part, unite};
-use crate::protocol::positions::{Encoding, LineMap, Range};
+use crate::protocol::positions::{Encoding, LineMap, Position, Range};
 use crate::protocol::types::{EditStep, FileRef, TextEdit, WorkspaceEdit};
 
 const TEXT: &str = "import a\nimport 😀b\nlast\n";
@@ -97,6 +97,13 @@ fn texts_that_differ_are_no_one_text() {
     let none = |_: &Path| None;
     let first = || Part { edit: &one, encoding: U8, text: &old };
     let clash = Err(Clash::Text("/f".into()));
+    // `import 😀b`: between the halves there is no place.
+    let mut halved = edit(U16, &[(0, 0, "x")]);
+    let EditStep::Texts { edits, .. } = &mut halved.steps[0] else { panic!("{halved:?}") };
+    let half = Position { line: 1, character: 8 };
+    edits[0].range = Range { start: half, end: half };
+    let inside = Clash::Inside { path: "/f".into(), line: 1, part: 1 };
+    assert_eq!(united(&[(U8, edit(U8, &[(0, 1, "z")])), (U16, halved)]), Err(inside));
     assert_eq!(unite(&[first(), Part { edit: &other, encoding: U8, text: &new }]), clash);
     assert_eq!(unite(&[first(), Part { edit: &other, encoding: U8, text: &none }]), clash);
 }

@@ -43,6 +43,19 @@ fn places_and_their_order() {
 }
 
 #[test]
+fn the_middle_of_a_character_is_no_place() {
+    let inside = expect!["a range of the edit begins or ends in the middle of a character (line 2)"];
+    check("x\na😀b", &[(1, 2, 1, 3, "")], &inside);
+    check("x\na😀b", &[(1, 1, 1, 2, "")], &inside);
+    check("x\na😀b", &[(1, 2, 1, 2, "y")], &inside);
+    check("x\na😀b", &[(1, 0, 1, 1, "y"), (1, 2, 1, 2, "z")], &inside);
+    check("x\na😀b", &[(1, 1, 1, 3, "")], &expect![[r#""x\nab" 1"#]]);
+    let edit = one(at(0, 1), at(0, 2), "");
+    assert_eq!(made("é", std::slice::from_ref(&edit), Encoding::Utf8), Err(TextError::Inside(0)));
+    assert_eq!(&*made("éa", &[edit], Encoding::Utf32).unwrap().text, "é");
+}
+
+#[test]
 fn edt_04_line_ends_and_byte_order_marks() {
     check("a\r\nb\r\n", &[(0, 0, 0, 1, "x\ny"), (1, 1, 1, 1, "\r\nz")], &expect![[r#""x\r\ny\r\nb\r\nz\r\n" 2"#]]);
     check("a\nb\n", &[(0, 0, 0, 1, "x\r\ny")], &expect![[r#""x\ny\nb\n" 1"#]]);
@@ -93,7 +106,7 @@ fn reference(text: &str, edits: &[TextEdit], encoding: Encoding) -> Option<Strin
         Encoding::Utf16 => c.len_utf16() as u32,
         Encoding::Utf32 => 1,
     };
-    // Index of the character that a position stands before.
+    // Index of the character that a position stands before; none in the middle of one.
     let index = |wanted: Position| {
         let (mut line, mut units) = (0, 0);
         for (index, &c) in chars.iter().enumerate() {
@@ -101,7 +114,7 @@ fn reference(text: &str, edits: &[TextEdit], encoding: Encoding) -> Option<Strin
             // The `\n` of a `\r\n` is no place of its own.
             let inside = c == '\n' && index > 0 && chars[index - 1] == '\r';
             if line == wanted.line && !inside && (ends || units + width(c) > wanted.character) {
-                return index;
+                return (ends || units == wanted.character).then_some(index);
             }
             if ends && !(c == '\r' && chars.get(index + 1) == Some(&'\n')) {
                 line += 1;
@@ -110,7 +123,7 @@ fn reference(text: &str, edits: &[TextEdit], encoding: Encoding) -> Option<Strin
                 units += width(c);
             }
         }
-        chars.len()
+        Some(chars.len())
     };
     let mut ends = Vec::new();
     for (index, &c) in chars.iter().enumerate() {
@@ -142,7 +155,7 @@ fn reference(text: &str, edits: &[TextEdit], encoding: Encoding) -> Option<Strin
         if edit.range.end < edit.range.start {
             return None;
         }
-        let change = (index(edit.range.start), index(edit.range.end), adapted(&edit.text));
+        let change = (index(edit.range.start)?, index(edit.range.end)?, adapted(&edit.text));
         // The very same replacement again is none; the very same insert is another one.
         if change.0 == change.1 || !changes.contains(&change) {
             changes.push(change);

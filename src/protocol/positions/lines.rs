@@ -166,6 +166,19 @@ impl LineMap {
         index.starts[line] as usize + within
     }
 
+    /// The same for whoever is to change something there: `None` in the middle of a character or surrogate pair, which LSP
+    /// knows no positions in. Behind `\r` of a `\r\n` is past the line's end, and so the end.
+    pub fn exact_offset(&self, at: Position, encoding: Encoding) -> Option<usize> {
+        let offset = self.offset(at, encoding);
+        let index = self.index();
+        let line = at.line as usize;
+        if line >= index.starts.len() || !index.is_wide(line) {
+            return Some(offset);
+        }
+        let end = index.starts[line] as usize + index.content(&self.text, line).len();
+        (offset == end || self.position(offset, encoding) == at).then_some(offset)
+    }
+
     /// A server's position of a byte offset; offsets past the end, inside a character or inside a line terminator go to
     /// the nearest place before.
     pub fn position(&self, offset: usize, encoding: Encoding) -> Position {

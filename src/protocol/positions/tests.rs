@@ -186,6 +186,15 @@ fn the_middle_of_a_pair_is_its_start() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(|n| at(n, Encoding::Utf16)), [0, 1, 1, 5, 6, 6]);
     assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(|n| at(n, Encoding::Utf8)), [0, 1, 1, 1, 1, 5, 6, 6]);
     assert_eq!([0, 1, 2, 3, 4].map(|n| at(n, Encoding::Utf32)), [0, 1, 5, 6, 6]);
+    // For changes it is nowhere; past the end is the end for these, too.
+    let exact = |character, encoding| map.exact_offset(Position { line: 0, character }, encoding);
+    assert_eq!(
+        [0, 1, 2, 3, 4, 9].map(|n| exact(n, Encoding::Utf16)),
+        [Some(0), Some(1), None, Some(5), Some(6), Some(6)]
+    );
+    assert_eq!([1, 2, 3, 4, 5].map(|n| exact(n, Encoding::Utf8)), [Some(1), None, None, None, Some(5)]);
+    assert_eq!([1, 2, 9].map(|n| exact(n, Encoding::Utf32)), [Some(1), Some(5), Some(6)]);
+    assert_eq!(map.exact_offset(Position { line: 7, character: 0 }, Encoding::Utf16), Some(6));
 }
 
 #[test]

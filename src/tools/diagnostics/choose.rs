@@ -140,7 +140,7 @@ impl<'a> Chooser<'a> {
 
 impl Engine {
     /// Whether any bound definition serves files of this name.
-    pub(super) fn is_served(&self, path: &Path) -> bool {
+    pub(in crate::tools) fn is_served(&self, path: &Path) -> bool {
         let language = self.languages.detect(path, || None);
         // Only a `#!` line tells the language of a file without an ending.
         language.is_none() && path.extension().is_none()

@@ -256,8 +256,7 @@ impl Ask<'_> {
             projects.extend(serving.map(|(entry, root)| (entry.name.clone(), root.clone())));
         }
         for gone in &changed.gone {
-            let roots = &self.engine.ground.roots;
-            projects.extend(roots.all().iter().flat_map(|root| chooser.projects(&root.path.join(gone))));
+            projects.extend(chooser.projects(&self.engine.ground.roots.displayed(gone)));
         }
         let mut candidates: BTreeSet<PathBuf> = BTreeSet::new();
         for (project, files) in self.known() {

@@ -137,8 +137,39 @@ fn several_roots() {
     f.check("api-2/sub/c", &expect!["sub/c in 3"]);
     f.check("sub/c", &expect!["sub/c in 3"]);
     f.check("web/none", &expect!["BASE/web/none does not exist"]);
+    f.check("a", &expect!["2 paths are called so: BASE/one/api/a, BASE/web/a"]);
+    f.check(".\\a", &expect!["2 paths are called so: BASE/one/api/a, BASE/web/a"]);
+    let any = |given: &str| f.roots.resolve_any(given).map(|located| located.root);
+    assert!(matches!(any("."), Err(PathError::Ambiguous(all)) if all.len() == 4));
+    assert_eq!((any("web"), any("sub")), (Ok(2), Ok(3)));
+    for shown in ["web/a", "api-2/none/b", "sub", "sub/c"] {
+        assert_eq!(f.roots.display(&f.roots.displayed(shown)), shown);
+    }
     assert_eq!(f.roots.display(&f.base.join("web")), "web");
     assert_eq!(f.roots.display(Path::new("/etc/hosts")), "/etc/hosts");
+}
+
+#[test]
+fn places_for_what_is_new() {
+    let f = Fixture::new(&["one/a", "two/b", "two/deep/c"], &["one", "two"]);
+    symlink(f.base.join("one"), f.base.join("two/link")).unwrap();
+    let base = f.base.to_str().unwrap();
+    let check = |given: &str, expected: &Expect| {
+        let place = f.roots.resolve_new(&given.replace("BASE", base));
+        let said = place.map_or_else(|error| error.to_string(), |path| path.display().to_string());
+        expected.assert_eq(&said.replace(base, "BASE"));
+    };
+    check("one/a", &expect!["BASE/one/a"]);
+    check("one/new", &expect!["BASE/one/new"]);
+    check("BASE/two/new", &expect!["BASE/two/new"]);
+    check("new", &expect!["2 paths are called so: BASE/one/new, BASE/two/new"]);
+    check("a", &expect!["2 paths are called so: BASE/one/a, BASE/two/a"]);
+    check("no/new", &expect!["2 paths are called so: BASE/one/no/new, BASE/two/no/new"]);
+    check("deep/new", &expect!["BASE/two/deep/new"]);
+    check("link/new", &expect!["BASE/one/new"]);
+    check("../one/new", &expect!["BASE/one/new"]);
+    check("../out", &expect!["BASE/out is outside the workspace"]);
+    check(" ", &expect!["` ` is no path of a file: it is empty"]);
 }
 
 #[test]
