@@ -25,7 +25,7 @@ use crate::{
     mcp::ListChanges,
     registry::{Registry, ScopedName, install},
     runtime::event::Event,
-    sys::{dirs::Dirs, env::Env, files},
+    sys::{dirs::Dirs, env::Env, files, listing::Listing},
     tools::{
         ToolId,
         service::{Refresh, Service},
@@ -50,6 +50,8 @@ pub(super) struct Reloader {
     flags: Flags,
     service: Weak<Service>,
     changes: ListChanges,
+    /// The folder of the definitions.
+    listing: Listing,
     /// One reload after the other.
     turn: tokio::sync::Mutex<()>,
     seen: Mutex<Seen>,
@@ -65,7 +67,7 @@ pub(super) struct Mark {
 impl Mark {
     /// The state now, to be taken before the files are read: what is written meanwhile is seen the next time.
     pub(super) fn of(dirs: &Dirs) -> Self {
-        Self { stat: stat(dirs), content: content(dirs) }
+        Self { stat: stat(dirs, &Listing::default()), content: content(dirs) }
     }
 }
 
@@ -98,14 +100,23 @@ impl Reloader {
             unknown: Bound::resolve_known(service.current().registry(), &Binding::of(settings)).1,
         };
         let (turn, seen) = (tokio::sync::Mutex::default(), Mutex::new(seen));
-        let reloader = Arc::new(Self { dirs, env, flags, service: Arc::downgrade(service), changes, turn, seen });
+        let reloader = Arc::new(Self {
+            dirs,
+            env,
+            flags,
+            service: Arc::downgrade(service),
+            changes,
+            listing: Listing::default(),
+            turn,
+            seen,
+        });
         service.refreshed_by(reloader.clone());
         tokio::spawn(follow(Arc::downgrade(&reloader), service.current().events()));
     }
 
     /// Reads anew where something has changed.
     async fn look(&self) {
-        if stat(&self.dirs) == self.seen().read.stat {
+        if stat(&self.dirs, &self.listing) == self.seen().read.stat {
             return;
         }
         let _turn = self.turn.lock().await;
@@ -260,19 +271,18 @@ async fn follow(reloader: Weak<Reloader>, mut events: tokio::sync::broadcast::Re
 }
 
 /// The files that count: managed ones exclude the user's.
-fn files(dirs: &Dirs) -> Vec<PathBuf> {
+fn files(dirs: &Dirs, listing: &Listing) -> Vec<PathBuf> {
     let folder = if dirs.managed.is_dir() { &dirs.managed } else { &dirs.config };
-    let definitions = std::fs::read_dir(folder.join("servers.d")).into_iter().flatten().filter_map(Result::ok);
-    let mut files: Vec<_> = definitions.map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    let is_definition = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let mut files: Vec<_> = listing.of(&folder.join("servers.d")).iter().filter(is_definition).cloned().collect();
     files.push(folder.join("config.toml"));
     files.sort_unstable();
     files
 }
 
-fn stat(dirs: &Dirs) -> u64 {
+fn stat(dirs: &Dirs, listing: &Listing) -> u64 {
     let mut hasher = Xxh3::new();
-    for path in files(dirs) {
+    for path in files(dirs, listing) {
         path.hash(&mut hasher);
         path.metadata().ok().map(|metadata| files::identity(&metadata)).hash(&mut hasher);
     }
@@ -281,7 +291,7 @@ fn stat(dirs: &Dirs) -> u64 {
 
 fn content(dirs: &Dirs) -> u64 {
     let mut hasher = Xxh3::new();
-    for path in files(dirs) {
+    for path in files(dirs, &Listing::default()) {
         path.hash(&mut hasher);
         std::fs::read(&path).ok().hash(&mut hasher);
     }
@@ -293,7 +303,7 @@ fn written_just_now(dirs: &Dirs) -> bool {
         let written = path.metadata().ok().and_then(|metadata| metadata.modified().ok());
         written.and_then(|at| at.elapsed().ok()).is_some_and(|age| age < WHOLE)
     };
-    files(dirs).iter().any(recent)
+    files(dirs, &Listing::default()).iter().any(recent)
 }
 
 /// What has been set anew and cannot change while langport runs.

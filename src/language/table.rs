@@ -1,6 +1,10 @@
 //! The built-in tables, read once from the text files beside this module.
 
-use std::{collections::HashMap, path::Path, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, OnceLock},
+};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -15,13 +19,23 @@ pub(super) struct Table<L> {
     endings: HashMap<String, L>,
     globs: GlobSet,
     of_glob: Vec<L>,
+    /// The first glob of paths that were asked for: what a table says of a path is always the same.
+    asked: Mutex<HashMap<PathBuf, Option<usize>>>,
 }
+
+/// Paths whose glob is kept.
+const ASKED: usize = 512;
 
 impl<L: Copy> Table<L> {
     /// Builds a table; of two equal patterns the first one stands.
     pub(super) fn new(patterns: impl IntoIterator<Item = (String, L)>) -> Result<Self, globset::Error> {
-        let mut table =
-            Self { whole: HashMap::new(), endings: HashMap::new(), globs: GlobSet::empty(), of_glob: Vec::new() };
+        let mut table = Self {
+            whole: HashMap::new(),
+            endings: HashMap::new(),
+            globs: GlobSet::empty(),
+            of_glob: Vec::new(),
+            asked: Mutex::default(),
+        };
         let mut globs = GlobSetBuilder::new();
         for (pattern, language) in patterns {
             if pattern.contains(['*', '?', '{', '[']) {
@@ -51,9 +65,20 @@ impl<L: Copy> Table<L> {
         if self.of_glob.is_empty() {
             return None;
         }
-        // A glob with a slash speaks of the path, one without of the name.
-        let first = self.globs.matches(name).into_iter().chain(self.globs.matches(path)).min()?;
-        self.of_glob.get(first).copied()
+        // Who looks through a whole project on several threads does not wait here.
+        let known = self.asked.try_lock().ok().and_then(|asked| asked.get(path).copied());
+        let first = known.unwrap_or_else(|| {
+            // A glob with a slash speaks of the path, one without of the name.
+            let first = self.globs.matches(name).into_iter().chain(self.globs.matches(path)).min();
+            if let Ok(mut asked) = self.asked.try_lock() {
+                if asked.len() >= ASKED {
+                    asked.clear();
+                }
+                asked.insert(path.to_owned(), first);
+            }
+            first
+        });
+        self.of_glob.get(first?).copied()
     }
 
     /// The longest ending first (`.blade.php` before `.php`); as written, then in lower case (`.TS`, but `.C` is C++).
@@ -130,6 +155,22 @@ mod tests {
         assert!(patterns.len() > 550, "{}", patterns.len());
         let table = Table::new(patterns.iter().map(|&(pattern, language)| (pattern.to_owned(), language))).unwrap();
         assert_eq!(table.whole.len() + table.endings.len() + table.of_glob.len(), patterns.len());
+    }
+
+    #[test]
+    fn a_path_is_answered_alike_however_often_it_is_asked_for() {
+        let new = || Table::new([("*.x", 1), ("**/in/*.y", 2), (".y", 3)].map(|(it, id)| (it.to_owned(), id))).unwrap();
+        let table = new();
+        let paths = (0..2 * ASKED).map(|n| (format!("/{}/{n}.{}", ["in", "out"][n % 2], ["x", "y", "z"][n % 3]), n));
+        let paths: Vec<_> = paths.map(|(path, n)| (PathBuf::from(path), n)).collect();
+        for _ in 0..2 {
+            for (path, n) in &paths {
+                let name = path.file_name().unwrap().to_str().unwrap();
+                let expected = [[Some(1), Some(2), None], [Some(1), Some(3), None]][n % 2][n % 3];
+                assert_eq!((table.by_name(name, path), table.by_name(name, path)), (expected, expected), "{path:?}");
+            }
+        }
+        assert!(table.asked.lock().unwrap().len() <= ASKED);
     }
 
     #[test]

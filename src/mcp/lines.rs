@@ -12,7 +12,11 @@ use std::{
     time::Duration,
 };
 
-use rmcp::{RoleServer, service::RxJsonRpcMessage};
+use rmcp::{
+    RoleServer,
+    model::{CallToolRequest, ClientRequest, JsonRpcMessage, JsonRpcRequest},
+    service::RxJsonRpcMessage,
+};
 use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
@@ -27,6 +31,8 @@ const PARSE: i32 = -32700;
 const INVALID: i32 = -32600;
 /// A client that has ended its stream and takes nothing for so long takes nothing more.
 const UNTAKEN: Duration = Duration::from_secs(1);
+/// The method of most lines.
+const CALL: &str = r#""tools/call""#;
 
 /// What came from the client.
 pub(super) enum Come {
@@ -201,12 +207,25 @@ pub(super) fn judge(line: &[u8]) -> Judged {
     {
         return Judged::Refuse(error(Some(id), INVALID, "the id of a request is a string or a whole number"));
     }
+    if !answers
+        && parts.get("method").is_some_and(|method| method.get() == CALL)
+        && let Some(call) = call(line)
+    {
+        return Judged::Message(Box::new(call));
+    }
     match serde_json::from_slice(line) {
         Ok(message) => Judged::Message(Box::new(message)),
         Err(_) if answers => Judged::Ignore("an answer of the wrong shape"),
         Err(_) if asks && id.is_none() => Judged::Ignore("a notification of the wrong shape"),
         Err(wrong) => Judged::Refuse(error(id, INVALID, &format!("this is no request: {wrong}"))),
     }
+}
+
+/// A call of a tool, where it is one: rmcp's own reader tries every kind of request in turn, and calls are what comes nearly
+/// always.
+fn call(line: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
+    let JsonRpcRequest { id, request, .. } = serde_json::from_slice::<JsonRpcRequest<CallToolRequest>>(line).ok()?;
+    Some(JsonRpcMessage::Request(JsonRpcRequest::new(id, ClientRequest::CallToolRequest(request))))
 }
 
 /// The answer to a line that is too long.
@@ -298,6 +317,35 @@ mod tests {
             "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r",
             &expect![[r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#]],
         );
+    }
+
+    #[test]
+    fn a_call_is_read_as_rmcp_reads_it() {
+        let calls = [
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","arguments":{"x":[1,-2.5,"é\u0000"]}}}"#,
+            r#"{"method":"tools/call","params":{"name":"a"},"id":"x","jsonrpc":"2.0","more":{"id":8}}"#,
+            r#"{"jsonrpc":"2.0","id":-1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":3,"k":[{}]},"y":1}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{},"name":"a","requestState":"s","inputResponses":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":null}}"#,
+        ];
+        let shown = |message: &RxJsonRpcMessage<RoleServer>| format!("{message:?}");
+        for line in calls {
+            let call = call(line.as_bytes()).expect(line);
+            assert_eq!(shown(&call), shown(&serde_json::from_str(line).unwrap()), "{line}");
+        }
+        let others = [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":"{}"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call","params":{"name":"a"}}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"tools/call","params":{"name":"a"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"a"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        ];
+        for line in others {
+            assert!(call(line.as_bytes()).is_none(), "{line}");
+        }
     }
 
     #[tokio::test]

@@ -118,7 +118,9 @@ impl Session {
         // What is asked about comes last: what is said of it is then said of the others' new texts too.
         open.sort_by_key(|path| focuses.iter().any(|(focus, ..)| *focus == path));
         for path in open {
-            match ground.read(&path) {
+            // Read a moment ago, under the same lock.
+            let asked = focuses.iter().find(|(focus, ..)| *focus == path).map(|(.., snapshot)| snapshot.clone());
+            match asked.map_or_else(|| ground.read(&path), Ok) {
                 Ok(snapshot) => {
                     desk.documents.refresh(&path, &text_of(&snapshot), &rules, now, &mut notices);
                 }

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod dirs;
 pub mod env;
 pub mod files;
+pub mod listing;
 pub mod log;
 pub mod lookup;
 pub mod memory;

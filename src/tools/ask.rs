@@ -53,6 +53,10 @@ impl Ask<'_> {
     /// Asks one definition about a file, telling meanwhile how far it is.
     pub(super) async fn ask(&self, entry: &Arc<Entry>, root: &Path, question: &Question) -> Heard {
         let asked = self.engine.pool.ask(self.caller.id, entry, root, question);
+        if !self.progress.is_heard() {
+            // A timer that rings soon is another wake-up.
+            return Heard { entry: entry.clone(), result: asked.await };
+        }
         tokio::pin!(asked);
         // Not `interval`: its first tick goes through the timer, which costs every call a millisecond.
         let mut tell = interval_at(Instant::now() + TELL, TELL);

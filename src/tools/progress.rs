@@ -14,6 +14,11 @@ impl ProgressSink {
         Self(Some(Arc::new(take)))
     }
 
+    /// Whether anybody listens.
+    pub fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Says how far the call is.
     pub fn say(&self, text: &str) {
         if let Some(take) = &self.0 {

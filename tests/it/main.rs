@@ -77,6 +77,7 @@ mod scale;
 mod searches;
 mod selftest;
 mod setting_up;
+mod settled;
 mod several;
 mod shims;
 mod since;
@@ -144,6 +145,7 @@ fn main() {
         deaths::trials(),
         twins::trials(),
         reload::trials(),
+        settled::trials(),
         ending::trials(),
         roots::trials(),
         routing::trials(),

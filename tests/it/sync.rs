@@ -330,6 +330,7 @@ fn watched_files_are_told_before_documents(pace: &Pace) {
     let hover = || lp.hover(&json!({"file_path": "a.py", "line": 1, "column": 1}));
     hover().contains("WORD alpha");
     for i in 0..5 {
+        // Changes are told without a question, too: whatever is told of these counts.
         let before = lp.log().methods().len();
         pace.keep(|| {
             ws.write("b.py", &format!("other{i}\n"));
