@@ -20,8 +20,8 @@ pub(super) fn shown(line: &str, other: Option<&str>) -> String {
         let same = line.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
         let rest = line.len().min(other.len()) - same;
         let tail = line.bytes().rev().zip(other.bytes().rev()).take(rest).take_while(|(a, b)| a == b).count();
-        start = back(line, line.floor_char_boundary(same), AROUND);
-        end = forth(line, line.ceil_char_boundary(line.len() - tail), AROUND);
+        start = back(line, boundary(line, same, false), AROUND);
+        end = forth(line, boundary(line, line.len() - tail, true), AROUND);
     }
     let middle = &line[start..end];
     let mut out = left_out(&line[..start]);
@@ -40,6 +40,14 @@ pub(super) fn shown(line: &str, other: Option<&str>) -> String {
 fn bare(line: &str) -> &str {
     let line = line.strip_suffix('\n').unwrap_or(line);
     line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// The next place between two characters, in front of `at` or behind it.
+fn boundary(text: &str, mut at: usize, behind: bool) -> usize {
+    while !text.is_char_boundary(at) {
+        if behind { at += 1 } else { at -= 1 }
+    }
+    at
 }
 
 /// The place so many characters before or behind another one.
