@@ -17,6 +17,7 @@ mod killed;
 mod life;
 mod many;
 mod misread;
+mod monorepo;
 mod names;
 mod positions;
 mod project;
@@ -88,6 +89,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         truth::trials(),
         many::trials(),
         misread::trials(),
+        monorepo::trials(),
         reach::trials(),
         undeclared::trials(),
     ]
