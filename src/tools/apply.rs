@@ -2,13 +2,14 @@
 //! are new and which are gone.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde_json::{Map, Value};
 
-use crate::edits::{Applied, Kind, Plan, PlanId};
+use crate::edits::{Applied, Kind, Plan, PlanId, Wake};
 
 use super::{
     Consent,
@@ -20,6 +21,7 @@ use super::{
     kinds::count,
     outcome::{Body, Code, Failure, Outcome, Page, Verdict},
     plan::{defect, refused},
+    wake,
 };
 
 /// Files whose problems are compared: with those beside them no more than may be open at once.
@@ -89,35 +91,66 @@ pub(super) async fn run(
         return Err(failure(Code::Refused, "a person has to agree to this plan, and none has", next));
     }
     let failed = |refusal| refused(&engine.ground, &refusal);
+    let mut notes = Vec::new();
     let (title, files, plan) = match &wish {
         Wish::Make(id) => {
             let plan = engine.changes.get(ask.caller.id, id).map_err(failed)?;
+            notes = ask.still_whole(&plan).await?;
             let files = plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned)));
             let files: Vec<_> = files.collect();
             (plan.title.clone(), files, Some(plan))
         }
         Wish::TakeBack(id) => (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id), None),
     };
-    let mut before = ask.look(&now_of(&files), ask.deadline - (ask.left() * 2 / 3)).await;
+    let wake = match (&wish, &plan) {
+        (_, Some(plan)) => wake::of(plan),
+        (Wish::Make(id) | Wish::TakeBack(id), None) => engine.changes.wake_of(ask.caller.id, id),
+    };
+    let own: BTreeSet<PathBuf> =
+        files.iter().flat_map(|(_, path, from)| [Some(path.clone()), from.clone()]).flatten().collect();
+    let others = ask.affected(&wake, own, FILES.saturating_sub(files.len())).await;
+    let beside: Vec<_> = others.files.iter().map(|path| (path.clone(), path.clone())).collect();
+    let mut before = ask.look(&[now_of(&files), beside.clone()].concat(), ask.deadline - (ask.left() * 2 / 3)).await;
     let created = files.into_iter().filter(|(kind, ..)| *kind == Kind::Created);
     before.absent = created.map(|(_, path, _)| path).collect();
-    let applied = make(engine, ask.caller.id, &wish, plan).await?;
+    let applied = make(engine, ask.caller.id, &wish, plan, &wake).await?;
     engine.pool.catch_up().await;
     for (from, to) in &applied.renamed {
         engine.pool.tell_moved(from, to);
     }
-    let mut after = ask.look(&after_of(&applied), ask.deadline).await;
+    let mut after = ask.look(&[after_of(&applied), beside].concat(), ask.deadline).await;
     after.absent = applied.deleted.iter().cloned().collect();
-    Ok(answer(ask, &wish, &title, &applied, &before, &after))
+    let mut made = answer(ask, &wish, &title, &applied, &before, &after);
+    if !others.left.is_empty() || others.cut {
+        made.notes.push(match others.left.len() {
+            0 => "not looked at: not every file could be searched for what has changed".to_owned(),
+            number => {
+                let files = count(number, "more file", "more files");
+                format!("not looked at: {files} with a name that has changed: {}", ask.some_of(&others.left))
+            }
+        });
+        // Of other changes it is only likely that these have to do with them.
+        if wake.renames && !made.verdict.is_failure() {
+            made.verdict = made.verdict.max(Verdict::Partial);
+        }
+    }
+    made.notes.extend(notes);
+    Ok(made)
 }
 
-async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>) -> Result<Applied, Failure> {
+async fn make(
+    engine: &Engine,
+    caller: u64,
+    wish: &Wish,
+    plan: Option<Arc<Plan>>,
+    wake: &Wake,
+) -> Result<Applied, Failure> {
     let changes = Arc::clone(&engine.changes);
     let (Wish::Make(id) | Wish::TakeBack(id)) = wish;
-    let id = id.clone();
+    let (id, wake) = (id.clone(), wake.clone());
     // Writing blocks; once begun it goes on to its end, whoever still listens.
     let made = tokio::task::spawn_blocking(move || match plan {
-        Some(plan) => changes.make(caller, &plan),
+        Some(plan) => changes.make(caller, &plan, &wake),
         None => changes.undo(caller, &id),
     });
     made.await.map_err(|_| defect())?.map_err(|refusal| refused(&engine.ground, &refusal))
@@ -173,7 +206,18 @@ fn answer(ask: &Ask<'_>, wish: &Wish, title: &str, applied: &Applied, before: &L
     if unseen {
         summary.push_str("; no server was there to look for problems");
     } else {
-        summary.push_str(&format!("; {}", compared.summary(verdict, before.is_known())));
+        // Nothing is said of files that nobody has looked at.
+        let said = compared.summary(verdict, before.is_known());
+        let nothing = ["no new problems", "no problems"].into_iter().find(|words| said.starts_with(words));
+        let proven = !said.contains(" so far") && !said.contains(" heard of");
+        summary.push_str("; ");
+        summary.push_str(&match nothing.filter(|_| proven) {
+            Some(words) => {
+                let files = count(after.files, "file", "files");
+                said.replacen(words, &format!("{words} in the {files} looked at"), 1)
+            }
+            None => said,
+        });
     }
     if let Wish::Make(id) = wish
         && *undo

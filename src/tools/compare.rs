@@ -45,6 +45,8 @@ pub(super) struct Look {
     /// Files that are not there.
     pub absent: HashSet<PathBuf>,
     pub notes: Vec<String>,
+    /// How many files were looked at.
+    pub files: usize,
     /// What the answers about each file are worth, where that is less than all, with the reason.
     judged: Vec<Judged>,
     /// Errors and warnings that were too many to keep.
@@ -108,7 +110,7 @@ impl Ask<'_> {
         beside.retain(|path| !files.iter().any(|(now, later)| now == path || later == path));
         files.extend(beside.into_iter().take(DEPENDANTS).map(|path| (path.clone(), path)));
         let asked = files.iter().map(|(now, counted)| self.look_at(now, counted, deadline));
-        let mut look = Look::default();
+        let mut look = Look { files: files.len(), ..Look::default() };
         for one in join_all(asked).await {
             look.found.extend(one.found);
             look.known.extend(one.known);

@@ -84,6 +84,7 @@ mod try_tour;
 mod twins;
 mod undeclared;
 mod unseen;
+mod wake;
 mod watched;
 mod wire;
 
@@ -158,6 +159,7 @@ fn main() {
         callers::trials(),
         changes::trials(),
         aftermath::trials(),
+        wake::trials(),
         renames::trials(),
         planners::trials(),
         moves::trials(),

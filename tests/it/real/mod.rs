@@ -36,6 +36,7 @@ mod surveys;
 mod sync;
 mod truth;
 mod undeclared;
+mod wake;
 
 use std::collections::BTreeMap;
 
@@ -92,6 +93,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         monorepo::trials(),
         reach::trials(),
         undeclared::trials(),
+        wake::trials(),
     ]
     .into_iter()
     .flatten()

@@ -57,7 +57,11 @@ fn renames(row: &Row, ws: &Workspace, place: (&str, usize, &str), files: &[&str]
     let lp = start(row, ws);
     let planned = renamed(&lp, place);
     planned.verdict_is("fresh").contains(&format!("in {} files", files.len())).lacks("alone");
-    lp.tool("apply", &json!({"plan": planned.plan()})).fine().contains("no new problems");
+    lp.tool("apply", &json!({"plan": planned.plan()}))
+        .fine()
+        .verdict_is("fresh")
+        .contains("problems in the")
+        .lacks("error");
     for file in files {
         let text = ws.read(file);
         assert!(text.contains(new_name(place.2)) && !text.contains(place.2), "{file}: {text}");
