@@ -33,6 +33,8 @@
 //!   servers have verdicts of their own.
 //! - What a server sends is read through caps, straight from the bytes; nothing of it, nor of a file, stands at the
 //!   beginning of an answer's line.
+//! - A rename that was planned whole is made only while nothing else with the old name has come or changed, and what a
+//!   change may break elsewhere is looked at, or counted as not looked at.
 //! - One owner for each state: an instance is an actor, its state is seen through a `watch`; no lock is held across an
 //!   await. Starting is lazy and done once, however many ask.
 //! - A call works with the definitions and settings of one generation, from its beginning to its end; nothing that a

@@ -49,7 +49,7 @@ mod work;
 
 pub use compute::plan;
 pub use diff::{FileDiff, Hunk, Kind, Line};
-pub use plan::{Counts, Folders, Plan, PlanId};
+pub use plan::{Counts, Folders, Plan, PlanId, Promise, Wake};
 pub use planner::Told;
 pub use policy::Policy;
 pub use refusal::{Refusal, RefusalCode};

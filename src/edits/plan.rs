@@ -74,6 +74,24 @@ pub struct Folders {
     pub deleted: usize,
 }
 
+/// What a rename is to reach: every file that uses a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promise {
+    pub word: String,
+    /// The watcher's position when the uses were asked for.
+    pub since: u64,
+    /// None of them was left out knowingly.
+    pub whole: bool,
+}
+
+/// By what other files may depend on what a plan changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wake {
+    pub names: Vec<String>,
+    /// It does nothing but to put one name in the place of another.
+    pub renames: bool,
+}
+
 /// A change to files that has been computed and checked but not made.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -88,6 +106,8 @@ pub struct Plan {
     pub ignored: Vec<PathBuf>,
     /// Labels of annotations for which the server wants a person's consent.
     pub to_confirm: Vec<String>,
+    /// Of a rename: what it has to reach.
+    pub promise: Option<Promise>,
     pub(super) effects: Vec<Effect>,
     pub(super) shown: Vec<Shown>,
 }
@@ -117,6 +137,7 @@ impl Plan {
             places,
             ignored: Vec::new(),
             to_confirm: Vec::new(),
+            promise: None,
             effects,
             shown,
         })
@@ -136,6 +157,16 @@ impl Plan {
     /// What it does to each file: the kind, the file, and where a renamed one comes from.
     pub fn files(&self) -> impl Iterator<Item = (Kind, &Path, Option<&Path>)> {
         self.shown.iter().map(|file| (file.kind, &*file.path, file.from.as_deref()))
+    }
+
+    /// The texts that it replaces, before and after; of a file that comes or goes one of them is empty.
+    pub fn texts(&self) -> impl Iterator<Item = (&Path, &str, &str)> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Replace { path, old, new, .. } => Some((path.as_path(), old.text()?, new.text()?)),
+            Effect::Create { path, new, like: None } => Some((path.as_path(), "", new.text()?)),
+            Effect::Delete { path, old } => Some((path.as_path(), old.text()?, "")),
+            _ => None,
+        })
     }
 
     /// How many bytes it holds.

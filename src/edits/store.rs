@@ -9,7 +9,7 @@ use super::apply::{Engine, Made};
 use super::compute;
 use super::diff::Kind;
 use super::fates::{Fate, Fates};
-use super::plan::{Folders, Plan, PlanId};
+use super::plan::{Folders, Plan, PlanId, Wake};
 use super::planner::Told;
 use super::policy::Policy;
 use super::refusal::{Refusal, RefusalCode};
@@ -103,6 +103,8 @@ struct Past {
     caller: u64,
     id: PlanId,
     made: Made,
+    /// What else it may have had to do with.
+    wake: Wake,
 }
 
 impl Changes {
@@ -213,22 +215,22 @@ impl Changes {
     /// # Errors
     /// When it is not there, not allowed, or any of its files is not as it was; nothing is changed then.
     pub fn apply(&self, caller: u64, id: &PlanId) -> Result<Applied, Refusal> {
-        self.make(caller, &*self.get(caller, id)?)
+        self.make(caller, &*self.get(caller, id)?, &Wake::default())
     }
 
     /// As [`Changes::apply`], of a plan that was [got](Changes::get) before: it is made however many others have pushed it
-    /// out since.
+    /// out since. Its wake is kept for who takes it back.
     ///
     /// # Errors
     /// As [`Changes::apply`].
-    pub fn make(&self, caller: u64, plan: &Plan) -> Result<Applied, Refusal> {
+    pub fn make(&self, caller: u64, plan: &Plan, wake: &Wake) -> Result<Applied, Refusal> {
         self.permitted()?;
         let id = &plan.id;
         let (applied, made) = self.engine.apply(plan, &self.policy())?;
         let mut state = self.state();
         state.plans.retain(|held| held.caller != caller || held.plan.id != *id);
         state.fates.note(caller, id, Fate::Made);
-        state.made.extend(made.map(|made| Past { caller, id: id.clone(), made }));
+        state.made.extend(made.map(|made| Past { caller, id: id.clone(), made, wake: wake.clone() }));
         let mut dropped = Vec::new();
         // As with plans: nobody's changes push out another's, unless all together are too much.
         loop {
@@ -262,6 +264,14 @@ impl Changes {
     /// When not, with what became of it.
     pub fn can_undo(&self, caller: u64, id: &PlanId) -> Result<(), Refusal> {
         self.state().past(caller, id).map(drop)
+    }
+
+    /// By what other files may depend on what [`Changes::undo`] would change.
+    #[must_use]
+    pub fn wake_of(&self, caller: u64, id: &PlanId) -> Wake {
+        let state = self.state();
+        let past = state.made.iter().find(|past| past.caller == caller && past.id == *id);
+        past.map(|past| past.wake.clone()).unwrap_or_default()
     }
 
     /// Takes an applied plan back: the files get their very bytes again. Blocks.

@@ -36,7 +36,7 @@ pub use manners::{
 pub use name::{DEFAULT_NAMESPACES, DisplayName, NameError, ScopedName};
 pub use reach::{Knows, Reach};
 pub use recipe::{Plan, Recipe, Step};
-pub use root::root_of;
+pub use root::{marked_by, root_of};
 pub use sandbox::{Confinement, confine};
 pub use settings::ServerSettings;
 pub use stamp::stamp;

@@ -1,6 +1,8 @@
 //! How far a server sees by itself: a part of its definition. Many know the files that they were told of and no others, at
 //! least where nothing in the workspace lists a project.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,13 @@ pub struct Reach {
     /// actions, since one of them may be what mends this. Left out, all errors count.
     #[serde(skip_serializing_if = "is_default")]
     pub undeclared: Vec<String>,
+    /// How files of a project say what it is called by those that use it: file names, each with a regular expression whose
+    /// first group is the name. Projects beside or inside the asked one that may use it, as this tells, are looked at, too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub packages: BTreeMap<String, String>,
+    /// Nothing of a project is used by another one that does not name it in such a file, or in one that marks its root.
+    #[serde(skip_serializing_if = "is_default")]
+    pub declared: bool,
     /// Files that it takes for those of another language, where nothing says what they are.
     #[serde(skip_serializing_if = "is_default")]
     pub misread: Option<Misread>,

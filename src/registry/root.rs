@@ -29,6 +29,23 @@ pub fn root_of(file: &Path, def: &Root, ceiling: &Path) -> Option<PathBuf> {
     (!excluded).then_some(root)
 }
 
+/// The folder that a file marks by its name, where it does: what marks the root of a project tells of it, too. A mark of
+/// version control tells nothing.
+pub fn marked_by(file: &Path, def: &Root) -> Option<PathBuf> {
+    def.markers.iter().flat_map(|group| parse(group)).find_map(|marker| {
+        let name = match &marker {
+            Marker::Name(name) => *name,
+            Marker::Key { file, .. } => *file,
+            Marker::Glob(glob) => {
+                return file.file_name().filter(|name| glob.is_match(name)).and(file.parent()).map(Path::to_owned);
+            }
+        };
+        (name != ".git" && file.ends_with(name))
+            .then(|| file.ancestors().nth(Path::new(name).components().count()))?
+            .map(Path::to_owned)
+    })
+}
+
 /// The folder itself, or the one that holds the outermost folder of dependencies that it lies in.
 fn outside<'a>(start: &'a Path, dependencies: &[String], ceiling: &'a Path) -> &'a Path {
     let named = |dir: &Path| dir.file_name().is_some_and(|name| dependencies.iter().any(|own| name == own.as_str()));

@@ -244,6 +244,16 @@ fn reach(def: &Definition, found: &mut Found) {
             found.add("reach.lists", format!("`{list}` is not a path inside a folder"));
         }
     }
+    for (file, pattern) in &def.reach.packages {
+        if file.is_empty() || file.contains(['/', '\\']) {
+            found.add("reach.packages", format!("`{file}` is not the name of a file"));
+        }
+        match Regex::new(pattern) {
+            Ok(pattern) if pattern.captures_len() > 1 => {}
+            Ok(_) => found.add("reach.packages", format!("`{pattern}` has no group for the name")),
+            Err(_) => found.add("reach.packages", format!("`{pattern}` is not a regular expression")),
+        }
+    }
     for id in def.reach.also.iter().filter(|id| !language::is_known(id)) {
         let hint = nearest::hint(id, language::known());
         found.add("reach.also", format!("`{id}` is no language that files are known to be in{hint}"));

@@ -65,6 +65,16 @@ impl Session {
         if question.query == Query::ProjectDiagnostics {
             return self.survey(ground, question).await;
         }
+        let elsewhere = self.elsewhere(ground, question).await;
+        let mut reply = self.ask_reached(ground, question).await?;
+        if let Some(elsewhere) = elsewhere {
+            self.unite(ground, question, elsewhere, &mut reply).await;
+        }
+        Ok(reply)
+    }
+
+    /// Asks with every file open that may hold a use, where the server knows open ones only.
+    async fn ask_reached(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
         let Some(mut reached) = self.reach(ground, question).await? else {
             return self.ask_agreed(ground, question).await;
         };
@@ -82,7 +92,7 @@ impl Session {
         Ok(reply)
     }
 
-    async fn ask_agreed(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
+    pub(super) async fn ask_agreed(&self, ground: &Ground, question: &Question) -> Result<Reply, Shortfall> {
         let reply = self.ask_once(ground, question).await?;
         if question.query.project_wide() && reply.verdict == Verdict::Fresh && self.must_agree() {
             return self.until_agreed(ground, question, reply).await;

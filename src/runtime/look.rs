@@ -41,8 +41,8 @@ impl Session {
         let Some(file) = question.file.clone() else { return Sorted::default() };
         let folder = self.folders.all().iter().filter(|own| file.starts_with(own)).max().cloned();
         let folder = folder.unwrap_or_else(|| self.root.clone());
-        let ceiling =
-            ground.roots.root_of(&file).map_or_else(|| folder.clone(), |it| ground.roots.all()[it].path.clone());
+        let beyond = reached.beyond.clone();
+        let ceilings: Vec<PathBuf> = ground.roots.all().iter().map(|root| root.path.clone()).collect();
         let end = std::time::Instant::now() + (question.left() / 4).min(LONGEST);
         let (entry, lists, any, words) = (self.entry.clone(), self.sight.lists.clone(), reached.any, words.to_vec());
         let (aim, for_symbols) = (reached.aim, reached.aim == Aim::Symbols);
@@ -80,8 +80,16 @@ impl Session {
                 Aim::Names => words.iter().any(|name| is_called(path, name)),
                 _ => moved.as_deref().is_some_and(|moved| path.starts_with(moved)),
             };
-            let Found { files, cut } = words::files_with(&folder, sought, &sure, &wanted, end);
-            let list_of = |path: &Path| lists.that_has(&reach.lists, path, &ceiling);
+            let Found { mut files, mut cut } = words::files_with(&folder, sought, &sure, &wanted, end);
+            if let Some(beyond) = beyond {
+                let (more, short) = beyond.search(sought, &wanted, end);
+                files.extend(more.into_values().flatten());
+                cut |= short;
+            }
+            let list_of = |path: &Path| {
+                let ceiling = ceilings.iter().filter(|ceiling| path.starts_with(ceiling)).max();
+                lists.that_has(&reach.lists, path, ceiling.unwrap_or(&folder))
+            };
             let own = list_of(&file).filter(|_| told);
             let mut sorted = Sorted { cut, ..Sorted::default() };
             for path in files.into_iter().filter(|path| !told || *path != file) {

@@ -1,6 +1,7 @@
 //! The life of language servers: started when first asked, kept in step with the disk, asked, judged, stopped. Its edge
 //! is [`query::Query`] → [`query::Answer`] with a verdict; what happens inside is told as [`event::Event`].
 
+mod across;
 mod actions;
 mod actor;
 mod ask;
@@ -8,6 +9,7 @@ mod asked;
 mod backdated;
 mod background;
 mod beside;
+mod beyond;
 mod breaker;
 mod called;
 pub mod commands;
@@ -29,6 +31,7 @@ mod nudge;
 mod part;
 pub mod pool;
 pub mod probe;
+mod projects;
 mod propose;
 pub mod query;
 mod reach;

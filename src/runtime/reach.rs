@@ -21,6 +21,7 @@ use crate::{
 };
 
 use super::{
+    beyond::{Beyond, Kept},
     called::{is_said, last_word, modules},
     ground::Ground,
     look::Sorted,
@@ -42,6 +43,7 @@ const DECLARING: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Sight {
     pub lists: Arc<Lists>,
+    pub projects: Mutex<Option<Kept>>,
     /// One such question at a time: each may have as many files open as there may be.
     turn: tokio::sync::Mutex<()>,
     /// Since when it is taken, if it is.
@@ -65,6 +67,8 @@ pub(super) struct Reached<'a> {
     pub words: Vec<String>,
     pub any: bool,
     pub aim: Aim,
+    /// Other projects that may use what is asked about.
+    pub beyond: Option<Beyond>,
     /// The list of the asked file's project.
     own: Option<PathBuf>,
     /// Files of no list that were opened.
@@ -101,7 +105,7 @@ struct Asked {
 
 impl Query {
     /// Whether the answer is wrong where a use is not known.
-    fn wants_every_use(&self) -> bool {
+    pub(super) fn wants_every_use(&self) -> bool {
         match self {
             Self::References { .. } | Self::Rename { .. } | Self::Move { .. } => true,
             Self::Locations { target, .. } => *target == Target::Implementation,
@@ -133,6 +137,9 @@ impl Session {
             query => self.asked_word(ground, file, query.at().unwrap_or_default())?,
         };
         reached.any = nameless || words.is_empty();
+        if reach.knows != Knows::Project {
+            reached.beyond = self.beyond(ground, question).await;
+        }
         if reach.knows == Knows::Project {
             reached.words = words;
         } else {
@@ -166,6 +173,7 @@ impl Session {
             words: Vec::new(),
             any: false,
             aim,
+            beyond: None,
             own: None,
             opened: BTreeSet::new(),
             others: BTreeMap::new(),

@@ -70,7 +70,8 @@ fn is_stamped(_: &Path) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 //! are new and which are gone.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,7 +10,7 @@ use std::{
 use ignore::DirEntry;
 use serde_json::{Map, Value};
 
-use crate::edits::{Applied, Kind, Plan, PlanId};
+use crate::edits::{Applied, Kind, Plan, PlanId, Wake};
 
 use super::{
     Consent,
@@ -22,6 +22,7 @@ use super::{
     kinds::count,
     outcome::{Body, Code, Failure, Outcome, Page, Verdict},
     plan::{defect, in_words, refused},
+    wake,
 };
 
 /// Files whose problems are compared: with those beside them no more than may be open at once.
@@ -94,9 +95,11 @@ pub(super) async fn run(
         return Err(failure(Code::Refused, "a person has to agree to this plan, and none has", next));
     }
     let failed = |refusal| refused(&engine.ground, &refusal);
+    let mut notes = Vec::new();
     let (title, files, plan) = match &wish {
         Wish::Make(id) => {
             let plan = engine.changes.get(ask.caller.id, id).map_err(failed)?;
+            notes = ask.still_whole(&plan).await?;
             let files = plan.files().map(|(kind, path, from)| (kind, path.to_owned(), from.map(Path::to_owned)));
             let files: Vec<_> = files.collect();
             (plan.title.clone(), files, Some(plan))
@@ -106,30 +109,60 @@ pub(super) async fn run(
             (format!("plan {id}"), engine.changes.taken_back_by(ask.caller.id, id), None)
         }
     };
-    let mut before = ask.look(&now_of(engine, &files), ask.deadline - (ask.left() * 2 / 3)).await;
+    let wake = match (&wish, &plan) {
+        (_, Some(plan)) => wake::of(plan),
+        (Wish::Make(id) | Wish::TakeBack(id), None) => engine.changes.wake_of(ask.caller.id, id),
+    };
+    let now = now_of(engine, &files);
+    let named = files.iter().flat_map(|(_, path, from)| [Some(path), from.as_ref()]).flatten();
+    let own: BTreeSet<PathBuf> = named.chain(now.iter().flat_map(|(now, then)| [now, then])).cloned().collect();
+    let others = ask.affected(&wake, own, FILES.saturating_sub(now.len())).await;
+    let beside: Vec<_> = others.files.iter().map(|path| (path.clone(), path.clone())).collect();
+    let mut before = ask.look(&[now, beside.clone()].concat(), ask.deadline - (ask.left() * 2 / 3)).await;
     let created = files.into_iter().filter(|(kind, ..)| *kind == Kind::Created);
     before.absent = created.map(|(_, path, _)| path).collect();
-    let applied = make(engine, ask.caller.id, &wish, plan).await?;
+    let applied = make(engine, ask.caller.id, &wish, plan, &wake).await?;
     engine.pool.catch_up().await;
     for (from, to) in &applied.renamed {
         engine.pool.tell_moved(from, to);
     }
     let left = after_of(engine, &applied);
-    let mut after = ask.look(&left[..left.len().min(FILES)], ask.deadline).await;
+    let mut after = ask.look(&[&left[..left.len().min(FILES)], &beside].concat(), ask.deadline).await;
     after.absent = applied.deleted.iter().cloned().collect();
-    Ok(answer(ask, &wish, &title, &applied, left.len(), &before, &after))
+    let mut made = answer(ask, &wish, &title, &applied, left.len(), &before, &after);
+    if !others.left.is_empty() || others.cut {
+        made.notes.push(match others.left.len() {
+            0 => "not looked at: not every file could be searched for what has changed".to_owned(),
+            number => {
+                let files = count(number, "more file", "more files");
+                format!("not looked at: {files} with a name that has changed: {}", ask.some_of(&others.left))
+            }
+        });
+        // Of other changes it is only likely that these have to do with them.
+        if wake.renames && !made.verdict.is_failure() {
+            made.verdict = made.verdict.max(Verdict::Partial);
+        }
+    }
+    made.notes.extend(notes);
+    Ok(made)
 }
 
-async fn make(engine: &Engine, caller: u64, wish: &Wish, plan: Option<Arc<Plan>>) -> Result<Applied, Failure> {
+async fn make(
+    engine: &Engine,
+    caller: u64,
+    wish: &Wish,
+    plan: Option<Arc<Plan>>,
+    wake: &Wake,
+) -> Result<Applied, Failure> {
     let changes = Arc::clone(&engine.changes);
     let (Wish::Make(id) | Wish::TakeBack(id)) = wish;
-    let id = id.clone();
+    let (id, wake) = (id.clone(), wake.clone());
     // Writing blocks; once begun it goes on to its end, whoever still listens.
     let writing = Arc::clone(&engine.writing).read_owned().await;
     let made = tokio::task::spawn_blocking(move || {
         let _writing = writing;
         match plan {
-            Some(plan) => changes.make(caller, &plan),
+            Some(plan) => changes.make(caller, &plan, &wake),
             None => changes.undo(caller, &id),
         }
     });
@@ -223,7 +256,18 @@ fn answer(
     if unseen {
         summary.push_str("; no server was there to look for problems");
     } else {
-        summary.push_str(&format!("; {}", compared.summary(verdict, before.is_known())));
+        // Nothing is said of files that nobody has looked at.
+        let said = compared.summary(verdict, before.is_known());
+        let nothing = ["no new problems", "no problems"].into_iter().find(|words| said.starts_with(words));
+        let proven = !said.contains(" so far") && !said.contains(" heard of");
+        summary.push_str("; ");
+        summary.push_str(&match nothing.filter(|_| proven) {
+            Some(words) => {
+                let files = count(after.looked_at(), "file", "files");
+                said.replacen(words, &format!("{words} in the {files} looked at"), 1)
+            }
+            None => said,
+        });
     }
     if let Wish::Make(id) = wish
         && *undo

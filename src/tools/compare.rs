@@ -72,6 +72,11 @@ impl Look {
         self.parts().next().is_some()
     }
 
+    /// How many files anybody has looked at.
+    pub(super) fn looked_at(&self) -> usize {
+        self.files.len()
+    }
+
     /// What servers lack.
     pub(super) fn notes(&self) -> Vec<String> {
         let missing = self.files.values().flat_map(|one| &one.missing);

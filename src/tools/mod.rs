@@ -46,6 +46,7 @@ mod symbols;
 mod together;
 mod tree;
 mod types;
+mod wake;
 mod workspace_symbols;
 
 use std::{future::Future, pin::Pin, sync::Arc};

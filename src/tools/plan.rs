@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    edits::{FileDiff, Folders, Kind, Line, Plan, Refusal, RefusalCode, Told},
+    edits::{FileDiff, Folders, Kind, Line, Plan, Promise, Refusal, RefusalCode, Told},
     protocol::{
         positions::Encoding,
         types::{EditStep, FileRef, WorkspaceEdit},
@@ -56,6 +56,13 @@ pub(super) enum Planned {
 pub(super) struct Made {
     plan: Plan,
     diff: Vec<FileDiff>,
+}
+
+impl Made {
+    /// It is a rename that has to reach all of this.
+    pub(super) fn promises(&mut self, promise: Promise) {
+        self.plan.promise = Some(promise);
+    }
 }
 
 impl Ask<'_> {

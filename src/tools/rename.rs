@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 use crate::{
+    edits::Promise,
     protocol::{
         positions::{Encoding, is_unseen},
         types::{EditStep, FileRef, WorkspaceEdit},
@@ -40,6 +41,9 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     args.finish()?;
     let new_name = new_name.ok_or_else(|| invalid("no name is given", "give new_name"))?;
     check_name(&new_name)?;
+    // What comes from here on may use the name, and be missing from the plan.
+    ask.engine.ground.barrier().await;
+    let since = ask.engine.ground.watcher.head();
     let spot = ask.locate(&address, Aim::Name).await?;
     // In the editor's sense: a sigil before it (`@total`, `--total`) is the language's, so the server has its say first.
     let same = spot.file.lines.identifier_at(spot.at).is_some_and(|name| name.text == new_name);
@@ -83,7 +87,11 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let (change, along) = ask.with_moves(&heard, &spot.file.path, change).await?;
     match ask.plan(format!("rename to {new_name}"), change).await? {
         Planned::Nothing => Err(if same { same_name() } else { nothing() }),
-        Planned::Plan(plan) => {
+        Planned::Plan(mut plan) => {
+            if let Some(old) = spot.file.lines.identifier_at(spot.at) {
+                let whole = reply.verdict == Verdict::Fresh;
+                plan.promises(Promise { word: old.text.to_owned(), since, whole });
+            }
             let mut notes = spot.notes.clone();
             notes.extend(reply.remarks.iter().cloned());
             notes.extend(others);

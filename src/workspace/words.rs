@@ -165,6 +165,18 @@ pub fn has_word(text: &[u8], word: &str, finder: &Finder<'_>) -> bool {
     })
 }
 
+/// The columns of a word in a line, counted in characters.
+pub fn columns(line: &str, word: &str) -> Vec<u32> {
+    let finder = Finder::new(word);
+    let is_whole = |at: usize| {
+        let from = line[..at].chars().next_back().map_or(at, |before| at - before.len_utf8());
+        let behind = line[at + word.len()..].chars().next().map_or(0, char::len_utf8);
+        has_word(&line.as_bytes()[from..at + word.len() + behind], word, &finder)
+    };
+    let column = |at: usize| u32::try_from(line[..at].chars().count()).unwrap_or(u32::MAX);
+    finder.find_iter(line.as_bytes()).filter(|at| is_whole(*at)).map(column).collect()
+}
+
 /// The word at a column of a line, counted in characters: letters, digits, `_` and these others; a column right behind its
 /// end counts. Others at its ends do not belong to it, and nothing but others is none.
 pub fn word_at<'a>(line: &'a str, column: usize, others: &str) -> Option<&'a str> {
@@ -204,6 +216,13 @@ mod tests {
         let has = |text: &str, part: &str| Sieve::from(Sought::Part(part)).takes(text.as_bytes());
         assert!(has("notTwice2", "twice") && has("twice", "WIC") && has("GRÖSSE größe", "grö") && has("a.b", "a.b"));
         assert!(!has("thrice", "twice") && !has("axb", "a.b"));
+    }
+
+    #[test]
+    fn the_columns_of_a_word() {
+        assert_eq!(columns("é.twice(twice2, notwice, twice)", "twice"), [2, 25]);
+        assert_eq!(columns("twice", "twice"), [0]);
+        assert!(columns("thrice", "twice").is_empty() && columns("", "twice").is_empty());
     }
 
     #[test]

@@ -90,6 +90,7 @@ mod try_tour;
 mod twins;
 mod undeclared;
 mod unseen;
+mod wake;
 mod watched;
 mod wire;
 
@@ -170,6 +171,7 @@ fn main() {
         callers::trials(),
         changes::trials(),
         aftermath::trials(),
+        wake::trials(),
         renames::trials(),
         planners::trials(),
         moves::trials(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::world::{CALLER, World, shown};
-use crate::edits::{Changes, Limits, Policy, Recovered};
+use crate::edits::{Changes, Limits, Policy, Recovered, Wake};
 use crate::protocol::types::EditStep;
 use crate::sys::below::Hook;
 use crate::sys::files;
@@ -247,7 +247,7 @@ fn a_plan_that_is_being_made_is_not_pushed_out() {
         changes.keep(1, world.plan(vec![world.texts("b", &[(0, 0, 0, 0, &number.to_string())])]).unwrap()).unwrap();
     }
     assert!(changes.get(1, &id).is_err());
-    assert_eq!(changes.make(1, &plan).unwrap().changed, [world.path("a")]);
+    assert_eq!(changes.make(1, &plan, &Wake::default()).unwrap().changed, [world.path("a")]);
     assert_eq!(world.read("a"), "new");
     changes.undo(1, &id).unwrap();
     assert_eq!(world.read("a"), "old");

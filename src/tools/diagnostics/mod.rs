@@ -36,7 +36,7 @@ use crate::{
     config::count, protocol::types::Severity, registry::ScopedName, runtime::ground::Seen, sys::files::now_ns,
 };
 
-pub(super) use memory::Memory;
+pub(super) use {memory::Memory, touched::Touched};
 
 /// Files that may depend on a changed one and are asked about again.
 const DEPENDENTS: usize = 100;

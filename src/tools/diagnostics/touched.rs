@@ -20,11 +20,11 @@ const WORDS: &str = "abstract and as async auto await bool boolean break case ca
 
 /// Names, each of which may mean something else than before.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Touched(BTreeSet<String>);
+pub(in crate::tools) struct Touched(BTreeSet<String>);
 
 impl Touched {
     /// A file had one text and has another one.
-    pub(super) fn between(&mut self, old: &str, new: &str) {
+    pub(in crate::tools) fn between(&mut self, old: &str, new: &str) {
         if self.is_full() {
             return;
         }
@@ -95,6 +95,10 @@ impl Touched {
                 self.0.insert(name.to_owned());
             }
         }
+    }
+
+    pub(in crate::tools) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -17,6 +17,7 @@ mod killed;
 mod life;
 mod many;
 mod misread;
+mod monorepo;
 mod names;
 mod positions;
 mod project;
@@ -35,6 +36,7 @@ mod surveys;
 mod sync;
 mod truth;
 mod undeclared;
+mod wake;
 
 use std::collections::BTreeMap;
 
@@ -88,8 +90,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         truth::trials(),
         many::trials(),
         misread::trials(),
+        monorepo::trials(),
         reach::trials(),
         undeclared::trials(),
+        wake::trials(),
     ]
     .into_iter()
     .flatten()
