@@ -78,7 +78,7 @@ impl Session {
             nodes.push((Node { depth: 0, item, sites: Vec::new(), repeated: false }, Vec::new()));
         }
         let roots = nodes.len();
-        let (mut requests, mut cut) = (0, told > roots);
+        let (mut requests, mut cut, mut dropped) = (0, told > roots, tops.dropped);
         while let Some(parent) = open.pop_front() {
             let level = nodes[parent].0.depth + 1;
             if level > depth {
@@ -99,6 +99,7 @@ impl Session {
                 Err(error) => return Err(error),
             };
             cut |= children.total > children.items.len();
+            dropped += children.dropped;
             for call in merged(children.items) {
                 if nodes.len() >= NODES {
                     cut = true;
@@ -113,7 +114,7 @@ impl Session {
                 }
             }
         }
-        Ok(Tree { nodes: in_walking_order(nodes, roots), cut })
+        Ok(Tree { nodes: in_walking_order(nodes, roots), cut, dropped })
     }
 
     async fn step(

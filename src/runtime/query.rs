@@ -279,6 +279,8 @@ pub struct Node {
 pub struct Tree {
     pub nodes: Vec<Node>,
     pub cut: bool,
+    /// Entries that have the wrong shape.
+    pub dropped: usize,
 }
 
 /// What a server answered.
@@ -302,6 +304,31 @@ impl Answer {
     /// What is missing of an answer that is looked through, where it has more than is read. Of places the number alone
     /// says enough.
     pub(super) fn unread(&self) -> Option<String> {
+        self.cut_off().or_else(|| {
+            let entries = match self.dropped() {
+                0 => return None,
+                1 => "1 entry".to_owned(),
+                number => format!("{number} entries"),
+            };
+            Some(format!("{entries} of its answer could not be used"))
+        })
+    }
+
+    /// Entries without the shape that they have to have.
+    fn dropped(&self) -> usize {
+        match self {
+            Self::Locations(all) => all.dropped,
+            Self::Completions(all) => all.dropped,
+            Self::Outline(all) => all.dropped,
+            Self::Symbols(all) => all.dropped,
+            Self::Actions(all) => all.list.dropped,
+            Self::Tree(tree) => tree.dropped,
+            // Problems that could not be read are told with the others.
+            Self::Problems(_) | Self::Project(_) | Self::Hover(_) | Self::Signatures(_) | Self::Edit(_) => 0,
+        }
+    }
+
+    fn cut_off(&self) -> Option<String> {
         let (read, all) = match self {
             Self::Completions(all) if all.missed > 0 => (all.items.len(), all.total),
             Self::Signatures(all) => (all.signatures.len(), all.total),

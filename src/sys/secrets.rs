@@ -92,20 +92,22 @@ pub fn learn(name: &str, value: &str) {
 /// Remembers the secrets of settings, by the names of their keys: `apiToken`, `password`.
 pub fn learn_settings(settings: &Map<String, Value>) {
     for (name, value) in settings {
-        match value {
-            Value::String(text) => learn(&words_apart(name), text),
-            Value::Array(items) => {
-                for item in items {
-                    match item {
-                        Value::String(text) => learn(&words_apart(name), text),
-                        Value::Object(below) => learn_settings(below),
-                        _ => {}
-                    }
-                }
+        learn_setting(name, value);
+    }
+}
+
+fn learn_setting(name: &str, value: &Value) {
+    match value {
+        Value::String(text) => {
+            let name = words_apart(name.rsplit('.').next().unwrap_or(name));
+            // `maxTokens` and `semanticTokens` are no secrets.
+            if !name.to_ascii_lowercase().ends_with("_tokens") {
+                learn(&name, text);
             }
-            Value::Object(below) => learn_settings(below),
-            _ => {}
         }
+        Value::Array(items) => items.iter().for_each(|item| learn_setting(name, item)),
+        Value::Object(below) => learn_settings(below),
+        _ => {}
     }
 }
 

@@ -92,7 +92,7 @@ async fn offers(
     for one in &heard {
         let Ok(Reply { answer: Answer::Actions(actions), .. }) = &one.result else { continue };
         let Some((_, root)) = bound.iter().find(|(entry, _)| entry.name == one.entry.name) else { continue };
-        beyond += actions.list.total - actions.list.items.len() + actions.list.dropped;
+        beyond += actions.list.total - actions.list.items.len();
         for action in &actions.list.items {
             // typescript-language-server names all of its refactorings everywhere, with why each is impossible: that is
             // worth saying only to whoever asks for a kind.
@@ -148,7 +148,7 @@ fn list(ask: &Ask<'_>, file: &File, offers: Offers, token: Option<&str>) -> Resu
         n => format!("{}; pass one's id as `action` for its plan", count(n, "action", "actions")),
     };
     if beyond > 0 {
-        summary.push_str(&format!(" ({beyond} more were cut off)"));
+        summary.push_str(&format!(" ({} cut off)", count(beyond, "more was", "more were")));
     }
     if impossible > 0 {
         summary.push_str(&format!(" ({impossible} are impossible there; `only` tells why)"));

@@ -3,12 +3,17 @@
 
 use serde_json::{Map, Value};
 
-use crate::runtime::query::{Answer, Query};
+use crate::{
+    protocol::types::Severity,
+    runtime::query::{Answer, Query},
+};
 
 use super::{
     args::{Args, invalid},
-    ask::Ask,
-    outcome::{Body, Failure, Outcome, Page},
+    ask::{Ask, Heard},
+    file::{File, Serving},
+    kinds::count,
+    outcome::{Body, Failure, Outcome, Page, Verdict},
     plan::{Change, Planned},
     short,
     span::Given,
@@ -39,14 +44,38 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     let edit = proposal.edit.clone().unwrap_or_default();
     match ask.plan(title, Change::of(proposal, edit, reply.encoding)).await? {
         Planned::Plan(plan) => ask.keep(&[heard], *plan, Vec::new(), token.as_deref()),
-        Planned::Nothing => Ok(Outcome {
-            verdict: reply.verdict,
-            servers: vec![ask.part(&heard)],
-            summary: format!("{} would change nothing in {}", ask.engine.display(&heard.entry), file.shown),
-            notes: Vec::new(),
-            details: Vec::new(),
-            body: Body::None,
-            page: Page::default(),
-        }),
+        Planned::Nothing => {
+            let name = ask.engine.display(&heard.entry);
+            let errors = errors(ask, &file, &serving, &heard).await;
+            let mut notes = Vec::new();
+            if errors > 0 {
+                let what = count(errors, "error", "errors");
+                notes.push(format!("{name} sees {what} there: what it cannot parse it does not format"));
+            }
+            let doubt = if errors > 0 { Verdict::Unconfirmed } else { Verdict::Fresh };
+            Ok(Outcome {
+                verdict: reply.verdict.max(doubt),
+                servers: vec![ask.part(&heard)],
+                summary: format!("{name} would change nothing in {}", file.shown),
+                notes,
+                details: Vec::new(),
+                body: Body::None,
+                page: Page::default(),
+            })
+        }
+    }
+}
+
+/// The errors that the one who formats sees itself: most answer for a file that they cannot parse as for one that is well
+/// formatted.
+async fn errors(ask: &Ask<'_>, file: &File, serving: &Serving, heard: &Heard) -> usize {
+    let all = serving.answering.iter().chain(&serving.linters);
+    let Some((entry, root)) = all.into_iter().find(|(entry, _)| entry.name == heard.entry.name) else { return 0 };
+    let asked = ask.ask(entry, root, &ask.question(file, Query::Diagnostics)).await;
+    match asked.result.map(|reply| reply.answer) {
+        Ok(Answer::Problems(problems)) => {
+            problems.items.iter().filter(|problem| problem.severity == Severity::Error).count()
+        }
+        _ => 0,
     }
 }

@@ -43,7 +43,8 @@ impl Ask<'_> {
         asked: &Path,
         change: Change,
     ) -> Result<(Change, Vec<String>), Failure> {
-        let all = moves(&change.edit);
+        let mut all = moves(&change.edit);
+        all.retain(|(from, _)| self.engine.ground.roots.contains(from));
         let moves = &all[..all.len().min(MOVES)];
         let (mut joints, mut notes) = (Vec::new(), Vec::new());
         for (from, to) in moves {
@@ -91,7 +92,8 @@ impl Ask<'_> {
     /// What is to change around one move; nothing where no server can say.
     async fn around(&self, heard: &Heard, from: &Path, to: &Path) -> Result<Option<Joint>, Failure> {
         let folder = from.is_dir();
-        let mut asked = whom(self, from, folder).await?;
+        // What nobody serves nobody refers to; what may not be moved is refused with the whole.
+        let Ok(mut asked) = whom(self, from, folder).await else { return Ok(None) };
         for one in &mut asked.servers {
             if one.entry.name == heard.entry.name {
                 one.part = Part::Author;

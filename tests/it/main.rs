@@ -56,6 +56,7 @@ mod lifecycle;
 mod lives;
 mod marks;
 mod mcp;
+mod misshapen;
 mod mistakes;
 mod moves;
 mod occupied;
@@ -153,6 +154,7 @@ fn main() {
         output::trials(),
         counts::trials(),
         status::trials(),
+        misshapen::trials(),
         mistakes::trials(),
         front::trials(),
         heeded::trials(),

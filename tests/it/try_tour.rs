@@ -160,7 +160,7 @@ fn each_other_language_has_its_line() {
         &["\ngo:\n", "> lsp_symbols", "\nlua:\n", "The other languages", "no problems fresh · python ("],
     );
     let seen = tour(&ws, &["--language", "cobol"], "");
-    assert!(seen.code == Some(1) && seen.err.contains("no tour of `cobol`"), "{}{}", seen.out, seen.err);
+    assert!(seen.code == Some(1) && seen.err.contains("in the language `cobol`"), "{}{}", seen.out, seen.err);
     assert!(seen.err.contains("python, go, lua, ruby"), "{}", seen.err);
 }
 

@@ -10,7 +10,8 @@ use super::{definitions::put_in_place, needs, servers};
 needs! {
     [Pyright] => x3_installed_and_removed_pyright, x3_installed_and_removed_typescript7,
         x3_installed_and_removed_typescript_language_server;
-    [Ty] => x3_installed_and_removed_ty, x3_installed_and_removed_basedpyright, x3_installed_and_removed_zuban;
+    [Ty] => x3_installed_and_removed_ty, x3_installed_and_removed_basedpyright, x3_installed_and_removed_zuban,
+        x3_an_environment_that_comes_later_zuban, x3_an_environment_that_comes_later_ty;
 }
 
 fn start(ws: &Workspace, name: &str) -> Langport {
@@ -57,6 +58,31 @@ fn python(name: &str) {
         std::fs::remove_dir_all(ws.path(&path("lately-1.0.dist-info"))).unwrap();
     };
     rounds(&lp, "use.py", install, remove);
+}
+
+/// There is no environment when the server starts.
+fn later(name: &str) {
+    let ws = Workspace::new(
+        "//- pyproject.toml\n[project]\nname = \"p\"\nversion = \"1\"\n//- use.py\nfrom lately import total\n\nprint(total(1))\n",
+    );
+    let lp = start(&ws, name);
+    lp.diagnostics("use.py").verdict_is("fresh").contains("1 error").contains("lately");
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(ws.root());
+    assert!(venv.output().expect("python3 starts").status.success());
+    let library = std::fs::read_dir(ws.path(".venv/lib")).unwrap().flatten().next().expect("a library").path();
+    let packages = library.strip_prefix(ws.root()).unwrap().join("site-packages");
+    ws.write(&packages.join("lately/__init__.py").to_string_lossy(), "def total(x: int) -> int:\n    return x\n");
+    ws.write(&packages.join("lately-1.0.dist-info/METADATA").to_string_lossy(), "Name: lately\nVersion: 1.0\n");
+    lp.diagnostics("use.py").verdict_is("fresh").contains("no problems");
+}
+
+fn x3_an_environment_that_comes_later_zuban() {
+    later("zuban");
+}
+
+fn x3_an_environment_that_comes_later_ty() {
+    later("ty");
 }
 
 fn node(name: &str) {

@@ -14,7 +14,7 @@ use crate::workspace::watch::facts::{REPORTED, changed};
 use crate::workspace::watch::log::Log;
 use crate::workspace::watch::names::Names;
 use crate::workspace::watch::rules::Rules;
-use crate::workspace::watch::{Kind, Top, stamps};
+use crate::workspace::watch::{Kind, Top, links, stamps};
 
 /// Why a folder is looked through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Tree {
             if self.knows(path) {
                 self.gone(path);
             }
-            self.file(parent, path, metadata.is_some());
+            self.file(parent, path, metadata.is_some() && !links::leads_nowhere(path));
             return;
         }
         self.file(parent, path, false);
@@ -237,6 +237,9 @@ impl Tree {
             let name = entry.file_name();
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 below.insert(Arc::from(entry.path()));
+                continue;
+            }
+            if entry.file_type().is_ok_and(|kind| !kind.is_file()) && links::leads_nowhere(&entry.path()) {
                 continue;
             }
             let before = old.contains(&name);

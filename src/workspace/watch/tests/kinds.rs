@@ -53,3 +53,23 @@ async fn what_cannot_be_read_is_the_end_of_a_file() {
         f.check(&expect![""]).await;
     }
 }
+
+/// Servers ask for folders by globs, and repositories make links.
+#[tokio::test]
+async fn nothing_outside_is_watched_for_a_server() {
+    let mut f = Fixture::new(&[(".gitignore", "gen\nout\n"), ("gen/a", "1")]).await;
+    let outside = f.root.with_file_name("outside");
+    put(&outside.join("deep/a"), "1");
+    symlink(&outside, f.path("out")).unwrap();
+    f.check(&expect!["+out"]).await;
+    for folder in ["../outside", "gen/../../outside", "out", "out/deep", "out/later"] {
+        assert!(!f.watcher.also(&f.path(folder), files::now_ns()), "{folder}");
+    }
+    assert!(!f.watcher.also(&outside, files::now_ns()));
+    put(&outside.join("deep/a"), "2");
+    f.check(&expect![""]).await;
+    assert!(f.watcher.also(&f.path("gen"), files::now_ns()));
+    f.put("gen/new", "1");
+    // That was written in the same moment.
+    f.check_but("+gen/a", &expect!["+gen/new"]).await;
+}
