@@ -51,7 +51,7 @@ pub enum Shortfall {
     /// It cannot take another folder beside those that it has.
     #[error("it takes no further folder")]
     Alone,
-    #[error("no instance is free: all {limit} are in use")]
+    #[error("no instance came free in time: all {limit} are in use")]
     PoolFull { limit: usize },
     /// With what it lacks.
     #[error("it has no {0}")]
@@ -73,6 +73,8 @@ pub enum Shortfall {
         reason: String,
         stderr: Vec<String>,
     },
+    #[error("not asked: no time was left for it")]
+    Unasked,
     #[error("too many requests wait for it")]
     Busy,
     #[error("{0}")]
@@ -116,11 +118,10 @@ impl Shortfall {
             | Self::NotStarted { .. }
             | Self::Broken { .. }
             | Self::Homeless(_)
-            | Self::Alone
-            | Self::PoolFull { .. } => Verdict::Unavailable,
+            | Self::Alone => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
-            Self::Unanswered { .. } | Self::Busy => Verdict::Unanswered,
+            Self::Unanswered { .. } | Self::Busy | Self::PoolFull { .. } | Self::Unasked => Verdict::Unanswered,
             Self::Server { .. }
             | Self::Shape(_)
             | Self::Died { .. }

@@ -170,8 +170,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
                  manifest of the project changes, or by lsp/status with server {name:?} and restart true"
             )
         }
-        Shortfall::Alone => "ask again".into(),
-        Shortfall::PoolFull { .. } => "ask again when a call has ended".into(),
+        Shortfall::Alone | Shortfall::PoolFull { .. } | Shortfall::Unasked => "ask again".into(),
         Shortfall::Unsupported(_) => "use another tool, or read the file".into(),
         Shortfall::Starting { .. } | Shortfall::Loading { .. } | Shortfall::Unanswered { .. } | Shortfall::Busy => {
             "ask again".into()
