@@ -34,6 +34,7 @@ mod clients;
 mod consent;
 mod counts;
 mod crash;
+mod crowded;
 mod deaths;
 mod diagnostics;
 mod doctor;
@@ -184,6 +185,7 @@ fn main() {
         doctor::trials(),
         clients::trials(),
         crash::trials(),
+        crowded::trials(),
         real::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());

@@ -1,7 +1,7 @@
 //! What the problems of many files may take while they are gathered for one answer: past that, milder ones are only
 //! counted, and of equal ones first those of files with more than will be listed.
 
-use super::sweep::{Checked, Found};
+use super::sweep::{Found, Piece};
 use crate::tools::outcome::Problem;
 
 /// Bytes of memory.
@@ -24,17 +24,17 @@ impl Budget {
         Self { room: ROOM, held: 0, most, long: Default::default(), short: Default::default() }
     }
 
-    /// Takes in the last of these files; each has its problems in order, the worst first.
-    pub(super) fn take(&mut self, checked: &mut [Checked]) {
-        let Some(at) = checked.len().checked_sub(1) else { return };
-        self.held += checked[at].found.iter().map(weight).sum::<usize>();
-        self.note(checked, at);
+    /// Takes in the last of these, what a server has said of a file; each has its problems in order, the worst first.
+    pub(super) fn take(&mut self, pieces: &mut [Piece]) {
+        let Some(at) = pieces.len().checked_sub(1) else { return };
+        self.held += pieces[at].found.iter().map(weight).sum::<usize>();
+        self.note(pieces, at);
         while self.held > self.room {
             let stacks = self.long.iter_mut().zip(&mut self.short).rev();
             let next = stacks
                 .map(|(long, short)| long.pop().map(|at| (at, self.most)).or_else(|| short.pop().map(|at| (at, 0))));
             let Some((at, least)) = next.flatten().next() else { break };
-            let one = &mut checked[at];
+            let one = &mut pieces[at];
             let mildest = one.found.last().map(|found| found.severity);
             while self.held > self.room && one.found.len() > least {
                 let Some(found) = one.found.pop_if(|found| Some(found.severity) == mildest) else { break };
@@ -42,12 +42,12 @@ impl Budget {
                 one.cut.add(found.severity, found.faint);
             }
             one.found.shrink_to_fit();
-            self.note(checked, at);
+            self.note(pieces, at);
         }
     }
 
-    fn note(&mut self, checked: &[Checked], at: usize) {
-        let found = &checked[at].found;
+    fn note(&mut self, pieces: &[Piece], at: usize) {
+        let found = &pieces[at].found;
         let Some(mildest) = found.last() else { return };
         let stacks = if found.len() > self.most { &mut self.long } else { &mut self.short };
         stacks[mildest.severity as usize].push(at);
@@ -75,15 +75,14 @@ pub(super) fn weight_of(problem: &Problem) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
     use crate::{
         protocol::types::{Severity, Tally},
-        tools::outcome::Verdict,
+        registry::DisplayName,
+        tools::outcome::{ServerVerdict, Verdict},
     };
 
-    fn file(problems: impl IntoIterator<Item = Severity>) -> Checked {
+    fn file(problems: impl IntoIterator<Item = Severity>) -> Piece {
         let found = problems.into_iter().map(|severity| Found {
             severity,
             faint: false,
@@ -103,16 +102,14 @@ mod tests {
                 related: Vec::new(),
             },
         });
-        Checked {
-            path: PathBuf::new(),
-            shown: String::new(),
+        let (id, server) = ("a/b".parse().unwrap(), DisplayName::new("b"));
+        Piece {
+            server: ServerVerdict { id, server, verdict: Verdict::Fresh, reason: None },
             text: "".into(),
-            parts: Vec::new(),
-            verdict: Verdict::Fresh,
             found: found.collect(),
             cut: Tally::default(),
             malformed: 0,
-            missing: Vec::new(),
+            missing: None,
         }
     }
 
@@ -127,7 +124,7 @@ mod tests {
         }
         checked.push(file([Severity::Error].repeat(12)));
         budget.take(&mut checked);
-        let kept = |one: &Checked| one.found.len();
+        let kept = |one: &Piece| one.found.len();
         assert!(budget.held <= 30_000);
         for one in &checked[..3] {
             assert_eq!(one.found.iter().filter(|found| found.severity == Severity::Error).count(), 4, "errors stay");
