@@ -129,16 +129,22 @@ impl Ask<'_> {
     /// Asks one process about its files.
     async fn go_along(&self, lane: &Lane<'_>, survey: Option<Moment>, gathered: &Mutex<Gathered>) {
         let Some(Stop { server: (entry, root), .. }) = lane.first() else { return };
-        // Between two questions it is not ended to make room for another one.
-        let seat = self.engine.pool.seat(self.caller.id, entry, root, self.deadline).await;
-        if let Err(full @ Shortfall::PoolFull { .. }) = &seat {
-            for stop in lane {
-                self.note(stop, Err(full.clone()), gathered);
-            }
-            return;
-        }
         let mut seen = HashSet::new();
         let servers: Vec<_> = lane.iter().filter(|stop| seen.insert(stop.key())).map(|stop| stop.server).collect();
+        // Between two questions it is not ended to make room for another one. Several roots may need several places after
+        // all: who keeps one and waits for another would be in its own way.
+        let _seat = if servers.len() > 1 {
+            None
+        } else {
+            match self.engine.pool.seat(self.caller.id, entry, root, self.deadline).await {
+                Err(full @ Shortfall::PoolFull { .. }) => {
+                    lane.iter().for_each(|stop| self.note(stop, Err(full.clone()), gathered));
+                    return;
+                }
+                // What else there is shows where it is asked.
+                seat => seat.ok(),
+            }
+        };
         let surveys = match survey {
             Some(moment) => self.surveys(&servers, moment).await,
             None => Surveys::default(),
