@@ -18,7 +18,7 @@ pub struct Settings {
     pub start_timeout_ms: u64,
     /// The longest that one request to a server may take.
     pub request_timeout_ms: u64,
-    /// Servers that run at once.
+    /// Servers that run at once: where more are needed, unused ones are ended, and calls wait for a place.
     pub instances: usize,
     /// Documents that one server has open at once.
     pub documents: usize,

@@ -9,16 +9,15 @@ use std::{
 
 use futures::FutureExt;
 use rmcp::model::RequestId;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::{
-    ToolCall, Tools,
-    outcome::{Code, Failure, Outcome},
+    ToolCall, ToolId, Tools,
+    outcome::{Body, Code, Failure, Outcome, Page, Verdict},
 };
 
-/// Calls that may wait for their turn; more are refused at once.
-const WAITING: usize = 512;
+/// Beyond the limit of calls, so many may ask how things stand: they wait for no server.
+const STATUS: usize = 16;
 /// Tools end their own waiting; this much later a call is ended for them.
 const SLACK: Duration = Duration::from_secs(1);
 /// How long calls may still run once the client has closed its end. With the end of the servers that are still starting
@@ -27,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
 pub(super) struct Calls {
-    permits: Semaphore,
+    limit: usize,
     running: Mutex<HashMap<RequestId, Running>>,
     closing: CancellationToken,
 }
@@ -64,8 +63,9 @@ impl Drop for Entry<'_> {
 }
 
 impl Calls {
-    pub(super) fn new(concurrency: usize, closing: CancellationToken) -> Self {
-        Self { permits: Semaphore::new(concurrency.max(1)), running: Mutex::default(), closing }
+    /// For so many calls at once.
+    pub(super) fn new(limit: usize, closing: CancellationToken) -> Self {
+        Self { limit: limit.max(1), running: Mutex::default(), closing }
     }
 
     /// The entry of a new call; the running one when the id is in use.
@@ -79,8 +79,9 @@ impl Calls {
         Ok(Entry { calls: self, id: id.clone(), running: entry })
     }
 
-    fn crowded(&self) -> bool {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).len() > WAITING
+    fn crowded(&self, tool: ToolId) -> bool {
+        let room = if tool == ToolId::Status { self.limit + STATUS } else { self.limit };
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).len() > room
     }
 
     /// Runs a call to its end; the future of the tool is dropped the moment the call is cancelled.
@@ -98,10 +99,10 @@ impl Calls {
                 return Ended::Dropped;
             }
         };
-        if self.crowded() {
+        if self.crowded(call.tool) {
             return answered(Err(Failure {
                 code: Code::Refused,
-                what: format!("more than {WAITING} calls are waiting"),
+                what: format!("more than {} calls are waiting", self.limit),
                 next: "ask again once some have been answered".to_owned(),
                 details: Vec::new(),
                 servers: Vec::new(),
@@ -109,21 +110,18 @@ impl Calls {
         }
         let max_wait = call.caller.max_wait;
         let name = call.tool.canonical();
-        let work = async {
-            let _permit = self.permits.acquire().await;
-            tools.call(call).await
-        };
+        let begun = call.arrived;
+        let work = async { tools.call(call).await };
         let gone = async {
             self.closing.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        let begun = tokio::time::Instant::now();
         let ended = tokio::select! {
             biased;
             () = cancelled.cancelled() => Ended::Dropped,
             () = entry.running.cancel.cancelled() => Ended::Dropped,
             ended = AssertUnwindSafe(work).catch_unwind() => answered(ended.unwrap_or_else(|_| Err(panicked(name)))),
-            () = tokio::time::sleep(max_wait + SLACK) => answered(Err(late(name, max_wait))),
+            () = tokio::time::sleep_until(begun + max_wait + SLACK) => answered(Ok(late(max_wait))),
             () = gone => Ended::Dropped,
         };
         let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -164,12 +162,18 @@ pub(super) fn panicked(name: &str) -> Failure {
     }
 }
 
-fn late(name: &str, max_wait: Duration) -> Failure {
-    Failure {
-        code: Code::Failed,
-        what: format!("{name} was unanswered after {} s, which says nothing about the code", max_wait.as_secs()),
-        next: "ask again, or see lsp/status".to_owned(),
-        details: Vec::new(),
+/// What is said for a tool that has not ended its waiting.
+fn late(max_wait: Duration) -> Outcome {
+    Outcome {
+        verdict: Verdict::Unanswered,
         servers: Vec::new(),
+        summary: format!(
+            "no answer within {} s, which says nothing about the code; ask again, or see lsp/status",
+            max_wait.as_secs()
+        ),
+        notes: Vec::new(),
+        details: Vec::new(),
+        body: Body::None,
+        page: Page::default(),
     }
 }

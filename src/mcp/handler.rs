@@ -80,7 +80,7 @@ impl Handler {
             .with_server_info(this)
             .with_instructions(INSTRUCTIONS);
         Self(Arc::new(Inner {
-            calls: Calls::new(settings.concurrency, closing.clone()),
+            calls: Calls::new(settings.calls, closing.clone()),
             consents: Consents::default(),
             connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
             tools,
@@ -194,8 +194,7 @@ impl ServerHandler for Handler {
             }
             None => (None, ProgressSink::default()),
         };
-        let mut call =
-            ToolCall { tool, arguments: request.arguments.unwrap_or_default(), caller, progress, consent: None };
+        let mut call = ToolCall::new(tool, request.arguments.unwrap_or_default(), caller, progress);
         let refused = match self.0.tools.consent(&call) {
             Ok(None) => None,
             Ok(Some(wanted)) => {
@@ -203,7 +202,7 @@ impl ServerHandler for Handler {
                 let longest = self.0.settings.max_wait;
                 match self.0.consents.ask(wanted, responses, state, &context, longest).await {
                     Asked::Agreed(consent) => {
-                        call.consent = Some(consent);
+                        call = call.agreed(consent);
                         None
                     }
                     Asked::Input(mut input) => {
@@ -264,7 +263,7 @@ impl ServerHandler for Handler {
         let subject = Subject::parse(&request.uri).ok_or_else(|| missing(&context, resources::unknown()))?;
         let (tool, arguments) = subject.call();
         let caller = Arc::new(self.caller(&context));
-        let call = ToolCall { tool, arguments, caller, progress: ProgressSink::default(), consent: None };
+        let call = ToolCall::new(tool, arguments, caller, ProgressSink::default());
         let ended = self.0.calls.run(&context.id, &context.ct, Arc::clone(&self.0.tools), call).await;
         let Ended::Answered(answer) = ended else { return Err(ErrorData::internal_error("cancelled", None)) };
         self.0.subscriptions.read(&request.uri, &answer);

@@ -46,8 +46,9 @@ pub struct McpSettings {
     pub offered: Arc<dyn Fn() -> Vec<ToolId> + Send + Sync>,
     /// Whoever changes what is offered says so here.
     pub changes: ListChanges,
-    /// Calls that run at once on one connection.
-    pub concurrency: usize,
+    /// Calls that may be under way at once on one connection; more are refused. None waits for another one here: how many
+    /// ask a server at once is each server's own limit, so that one that answers nothing holds up no other.
+    pub calls: usize,
 }
 
 impl Default for McpSettings {
@@ -59,8 +60,7 @@ impl Default for McpSettings {
             max_chars: 8_000,
             offered: Arc::new(|| ToolId::ALL.to_vec()),
             changes: ListChanges::default(),
-            // More than one server may have pending, so that one that answers nothing holds up no other.
-            concurrency: 256,
+            calls: 512,
         }
     }
 }

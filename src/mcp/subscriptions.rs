@@ -129,13 +129,7 @@ impl Subscriptions {
             Subject::Status => {}
             Subject::Diagnostics(_) => {
                 let (tool, arguments) = subject.call();
-                let call = ToolCall {
-                    tool,
-                    arguments,
-                    caller: caller.clone(),
-                    progress: ProgressSink::default(),
-                    consent: None,
-                };
+                let call = ToolCall::new(tool, arguments, caller.clone(), ProgressSink::default());
                 let print = print(&Arc::clone(tools).call(call).await);
                 let mut all = self.lock();
                 let Some(subscribed) = all.get_mut(uri) else { return false };

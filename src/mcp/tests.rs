@@ -31,8 +31,6 @@ struct Script {
     seen: mpsc::UnboundedSender<ToolCall>,
     /// Futures dropped before their end.
     dropped: Arc<Notify>,
-    running: AtomicUsize,
-    most: AtomicUsize,
     gate: Semaphore,
     sink: Mutex<Option<ProgressSink>>,
     happen: Happen,
@@ -63,8 +61,6 @@ impl Tools for Script {
         self.seen.send(call.clone()).unwrap();
         Box::pin(async move {
             let mut on_drop = OnDrop(Some(Arc::clone(&self.dropped)));
-            let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most.fetch_max(running, Ordering::SeqCst);
             let answer = match call.arguments.get("do").and_then(Value::as_str).unwrap_or("hover") {
                 "hang" => std::future::pending().await,
                 "panic" => panic!("scripted"),
@@ -85,7 +81,6 @@ impl Tools for Script {
                 }
                 _ => Ok(hover()),
             };
-            self.running.fetch_sub(1, Ordering::SeqCst);
             on_drop.0 = None;
             answer
         })
@@ -152,8 +147,6 @@ impl Client {
         let script = Arc::new(Script {
             seen: seen_tx,
             dropped: Arc::default(),
-            running: AtomicUsize::default(),
-            most: AtomicUsize::default(),
             gate: Semaphore::new(0),
             sink: Mutex::default(),
             happen: Happen::default(),

@@ -83,6 +83,50 @@ pub struct Listed {
     pub malformed: usize,
 }
 
+/// What of a list is counted and not kept.
+#[derive(Debug, Clone, Default)]
+pub struct Cut {
+    prints: Arc<[Print]>,
+    beyond: Tally,
+    /// Numbers of those that are kept, as far as their source is named.
+    kept: Vec<u64>,
+}
+
+impl Cut {
+    /// One more is not kept.
+    pub fn add(&mut self, severity: Severity, faint: bool) {
+        self.beyond.add(severity, faint);
+    }
+
+    /// About the memory that it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        size_of_val(&*self.prints) + size_of_val(&*self.kept)
+    }
+
+    /// Keeps the counts alone: others may count a part of it again.
+    pub fn forget(&mut self) {
+        *self = Self { beyond: Self::together([&*self]), ..Self::default() };
+    }
+
+    /// The counts of several servers' of one file: what two of them say of one place under one source counts once. Of what
+    /// not even a number is kept, a part may count twice.
+    pub fn together<'a>(cuts: impl IntoIterator<Item = &'a Self>) -> Tally {
+        let cuts: Vec<&Self> = cuts.into_iter().collect();
+        let mut tally = Tally::default();
+        cuts.iter().for_each(|cut| tally += cut.beyond);
+        if cuts.iter().all(|cut| cut.prints.is_empty()) {
+            return tally;
+        }
+        let mut seen: HashSet<u64> = cuts.iter().flat_map(|cut| &cut.kept).copied().collect();
+        for print in cuts.iter().flat_map(|cut| &*cut.prints) {
+            if !print.is_sourced() || seen.insert(print.key()) {
+                print.count(&mut tally);
+            }
+        }
+        tally
+    }
+}
+
 impl Listed {
     pub(super) fn new(items: Vec<Diagnostic>, prints: Vec<Print>, beyond: Tally, sum: u64, malformed: usize) -> Self {
         Self { items, prints: prints.into(), beyond, sum, malformed }
@@ -100,26 +144,11 @@ impl Listed {
         tally
     }
 
-    /// Those that are counted and not kept of the lists of several servers: what two of them say of one place under one
-    /// source counts once. Of what not even a number is kept, a part may count twice.
-    pub fn cut_of_servers<'a>(lists: impl IntoIterator<Item = &'a Self>) -> Tally {
-        let lists: Vec<&Self> = lists.into_iter().collect();
-        if lists.iter().all(|list| list.prints.is_empty()) {
-            return lists.iter().fold(Tally::default(), |mut sum, list| {
-                sum += list.beyond;
-                sum
-            });
-        }
-        let mut tally = Tally::default();
-        let sourced = lists.iter().flat_map(|list| &list.items).filter(|item| item.source.is_some());
-        let mut seen: HashSet<u64> = sourced.map(|item| Print::of(item).key()).collect();
-        for list in lists {
-            tally += list.beyond;
-            for print in list.prints.iter().filter(|print| !print.is_sourced() || seen.insert(print.key())) {
-                print.count(&mut tally);
-            }
-        }
-        tally
+    /// What is counted of it and not kept, to be brought together with other servers' of the same file.
+    pub fn cut_off(&self) -> Cut {
+        let sourced = self.items.iter().filter(|item| item.source.is_some());
+        let kept = sourced.map(|item| Print::of(item).key()).collect();
+        Cut { prints: self.prints.clone(), beyond: self.beyond, kept }
     }
 
     /// All that were told, kept or not.

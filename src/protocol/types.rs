@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub use super::listed::{Listed, Tally};
+pub use super::listed::{Cut, Listed, Tally};
 use super::positions::Range;
 
 /// Where a server's URI points.

@@ -324,6 +324,7 @@ impl Actor {
         self.state.send_replace(Entered { state, since: now, cause: cause.into(), failed, past });
         let (name, root) = (self.entry.name.clone(), self.root.clone());
         self.events.tell(Event::State { instance: self.id, name, root, phase, cause: cause.into() });
+        self.events.let_go();
     }
 }
 

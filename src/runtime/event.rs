@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast, futures::Notified};
 
 use super::state::{InstanceId, Phase};
 use crate::registry::{Capability, ScopedName};
@@ -24,7 +24,12 @@ pub enum Event {
 
 /// Where events go: the pool's own channel. Nobody need listen.
 #[derive(Debug, Clone)]
-pub struct Events(broadcast::Sender<Event>, Arc<Mutex<Learned>>);
+pub struct Events {
+    told: broadcast::Sender<Event>,
+    learned: Arc<Mutex<Learned>>,
+    /// A place for a process may have come free.
+    freed: Arc<Notify>,
+}
 
 /// What servers have registered beyond what their definitions list: it stays known when they have gone.
 type Learned = BTreeSet<(ScopedName, Capability)>;
@@ -32,7 +37,7 @@ type Learned = BTreeSet<(ScopedName, Capability)>;
 impl Events {
     /// A channel in which a slow subscriber may be `behind` events late before it loses some, and is told so.
     pub fn new(behind: usize) -> Self {
-        Self(broadcast::Sender::new(behind), Arc::default())
+        Self { told: broadcast::Sender::new(behind), learned: Arc::default(), freed: Arc::default() }
     }
 
     /// Tells whoever listens.
@@ -40,7 +45,17 @@ impl Events {
         if let Event::Learned { name, capability } = &event {
             self.learned().insert((name.clone(), *capability));
         }
-        let _ = self.0.send(event);
+        let _ = self.told.send(event);
+    }
+
+    /// A call or a process has let go of something: whoever waits for a place looks again.
+    pub(super) fn let_go(&self) {
+        self.freed.notify_waiters();
+    }
+
+    /// Ends with the next time that something is let go, once it has been polled or enabled.
+    pub(super) fn freed(&self) -> Notified<'_> {
+        self.freed.notified()
     }
 
     /// Whether a server of the definition of this name has registered this, although it is not listed.
@@ -49,11 +64,11 @@ impl Events {
     }
 
     fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.1.lock().unwrap_or_else(PoisonError::into_inner)
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What happens from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Event> {
-        self.0.subscribe()
+        self.told.subscribe()
     }
 }

@@ -137,6 +137,11 @@ impl Heard {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
+    /// A call uses it no more.
+    pub(super) fn let_go(&self) {
+        self.events.let_go();
+    }
+
     /// Wakes whoever waits for news.
     pub fn tick(&self) {
         self.tick.send_modify(|tick| *tick += 1);

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -23,6 +23,7 @@ use super::{
     actor::{Actor, Command},
     event::Events,
     ground::Ground,
+    places::Claim,
     pool::Common,
     query::{Question, Reply},
     session::Session,
@@ -45,10 +46,11 @@ pub struct Instance {
     starts: Arc<AtomicU64>,
     /// Callers that have asked it and are still there.
     callers: Mutex<BTreeSet<u64>>,
-    /// Calls that are about to start it.
-    claims: AtomicUsize,
+    /// The place that calls have for its process.
+    claim: Mutex<Weak<Claim>>,
     /// It is being ended to make room: for whom, as long as that one waits for it.
     heir: Mutex<Option<Weak<Claim>>>,
+    events: Events,
 }
 
 /// Why sessions are not used any more.
@@ -65,6 +67,9 @@ static INSTANCES: AtomicU64 = AtomicU64::new(1);
 /// daemon takes its proxy's first try of the socket for its last client, and goes.
 const STILLBORN: u32 = 2;
 
+/// With less time than this a question is not asked.
+const AT_ONCE: Duration = Duration::from_millis(10);
+
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
 
@@ -77,10 +82,10 @@ impl Instance {
         let id = InstanceId(INSTANCES.fetch_add(1, Ordering::Relaxed));
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let starts = Arc::new(AtomicU64::new(0));
-        let (actor, state) = Actor::new(id, entry.clone(), root.clone(), common, events, starts.clone());
+        let (actor, state) = Actor::new(id, entry.clone(), root.clone(), common, events.clone(), starts.clone());
         tokio::spawn(actor.run(inbox));
-        let (callers, claims, heir) = (Mutex::default(), AtomicUsize::new(0), Mutex::default());
-        Arc::new(Self { id, entry, root, commands, state, starts, callers, claims, heir })
+        let (callers, claim, heir) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { id, entry, root, commands, state, starts, callers, claim, heir, events })
     }
 
     /// The state now.
@@ -127,10 +132,28 @@ impl Instance {
         }
     }
 
-    /// Whether it has a process, or a call is about to start one. A place that is being left is its heir's, who counts
+    /// Its states from now on.
+    pub(super) fn states(&self) -> watch::Receiver<Entered> {
+        let mut states = self.state.clone();
+        states.mark_unchanged();
+        states
+    }
+
+    /// Whether it has a process, or a call has a place for one. A place that is being left is its heir's, who counts
     /// already.
     pub(super) fn takes_room(&self) -> bool {
-        self.claims.load(Ordering::Relaxed) > 0 || self.state.borrow().state.is_live() && !self.has_heir()
+        self.is_claimed() || self.state.borrow().state.is_live() && !self.has_heir()
+    }
+
+    /// Whether a call may ask it: it has a place that nobody else is to have.
+    pub(super) fn has_place(&self) -> bool {
+        let runs = matches!(self.state.borrow().state, State::Running(_) | State::Starting { .. });
+        self.is_claimed() || runs && !self.has_heir()
+    }
+
+    /// Whether a call has a place for it.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.lock_claim().strong_count() > 0
     }
 
     /// Whether it is being ended to make room for a call that still waits for that.
@@ -147,6 +170,7 @@ impl Instance {
         tokio::spawn(async move {
             instance.tell(|done| Command::Retire(session, CROWDED, done)).await;
             instance.lock_heir().take_if(|own| own.ptr_eq(&heir));
+            instance.events.let_go();
         })
     }
 
@@ -179,10 +203,19 @@ impl Instance {
         self.callers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call is about to start it: until the guard is dropped it counts as one that has a process.
-    pub(super) fn claim(self: &Arc<Self>) -> Arc<Claim> {
-        self.claims.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Claim(self.clone()))
+    /// A call uses it: until all of those have dropped this it has a place, whether its process runs or not, and is not
+    /// ended to make room.
+    pub(super) fn claim(&self) -> Arc<Claim> {
+        let mut own = self.lock_claim();
+        own.upgrade().unwrap_or_else(|| {
+            let new = Arc::new(Claim::new(self.events.clone()));
+            *own = Arc::downgrade(&new);
+            new
+        })
+    }
+
+    fn lock_claim(&self) -> std::sync::MutexGuard<'_, Weak<Claim>> {
+        self.claim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A live session, started if need be; waits no longer than `longest` (the start itself goes on).
@@ -239,12 +272,15 @@ impl Instance {
                 other => other?,
             };
             let _hold = session.hold();
+            let before = Instant::now();
             let Ok(_turn) = timeout(question.left(), session.turns.take(caller)).await else {
                 return Err(Shortfall::Busy(session.turns.taken()));
             };
-            // It came at the very end: to ask now would only make the server work for nobody.
-            if question.left().is_zero() {
-                return Err(Shortfall::Busy(Occupied::Late));
+            let waited = before.elapsed();
+            // It came at the very end: to ask now would only make the server work for nobody. Those that were asked in
+            // time end together, and give their turns to others that have no time left.
+            if question.left() < AT_ONCE {
+                return Err(if waited > AT_ONCE { Shortfall::Busy(Occupied::Late) } else { Shortfall::Unasked });
             }
             let result = match session.join(root).await {
                 Ok(()) => {
@@ -279,7 +315,11 @@ impl Instance {
                     if let Some(silence) = session.silence() {
                         self.suspect(session.clone(), silence);
                     }
-                    return Err(shortfall);
+                    return Err(match shortfall {
+                        // It had less time than those before it had taken.
+                        Shortfall::Unanswered { after } if after < waited => Shortfall::Busy(Occupied::Late),
+                        other => other,
+                    });
                 }
                 reply => return reply,
             }
@@ -340,15 +380,5 @@ impl Instance {
         if self.commands.send(command(done)).await.is_ok() {
             let _ = wait.await;
         }
-    }
-}
-
-/// See [`Instance::claim`].
-#[derive(Debug)]
-pub(super) struct Claim(Arc<Instance>);
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        self.0.claims.fetch_sub(1, Ordering::Relaxed);
     }
 }

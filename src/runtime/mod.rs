@@ -29,6 +29,7 @@ mod moves;
 mod names;
 mod nudge;
 mod part;
+pub mod places;
 pub mod pool;
 pub mod probe;
 mod projects;

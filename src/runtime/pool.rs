@@ -10,7 +10,6 @@ use std::{
 use futures::future::join_all;
 use tokio::{
     sync::{broadcast, watch},
-    task::JoinHandle,
     time::{Instant, sleep, timeout},
 };
 
@@ -19,11 +18,13 @@ use crate::registry::{Capability, Entry, Registry, ScopedName};
 use super::{
     event::{Event, Events},
     ground::Ground,
-    instance::{Budget, Claim, HOMELESS, Instance, State},
+    instance::{Budget, HOMELESS, Instance, State},
+    places::Claim,
     query::{Question, Reply},
     session::Session,
-    shortfall::{Occupied, Shortfall},
+    shortfall::Shortfall,
     start::Starter,
+    turns::Turns,
 };
 
 /// Events that a slow subscriber may be behind.
@@ -70,11 +71,13 @@ impl Common {
 #[derive(Debug)]
 pub struct Pool {
     ground: Arc<Ground>,
-    common: Arc<Common>,
+    pub(super) common: Arc<Common>,
     instances: Mutex<Vec<Arc<Instance>>>,
     /// The definitions as they are now, once there has been a reload: a call that began before it ends with them.
     current: Mutex<Option<Vec<Arc<Entry>>>>,
-    events: Events,
+    pub(super) events: Events,
+    /// Where calls wait that found no place: one looks for one at a time.
+    pub(super) line: Turns,
 }
 
 impl Pool {
@@ -86,6 +89,7 @@ impl Pool {
             instances: Mutex::default(),
             current: Mutex::default(),
             events: Events::new(EVENTS),
+            line: Turns::new(1),
         });
         tokio::spawn(reap(Arc::downgrade(&pool)));
         tokio::spawn(dispose(Arc::downgrade(&pool), pool.ground.watcher.subscribe()));
@@ -117,7 +121,7 @@ impl Pool {
         self.find(entry, root, true)
     }
 
-    fn find(&self, entry: &Arc<Entry>, root: &Path, share: bool) -> Arc<Instance> {
+    pub(super) fn find(&self, entry: &Arc<Entry>, root: &Path, share: bool) -> Arc<Instance> {
         let mut instances = self.lock();
         let own = |it: &&Arc<Instance>| it.entry.name == entry.name && it.root == root;
         let shared =
@@ -154,9 +158,8 @@ impl Pool {
         let (mut alone, mut again) = (0, true);
         loop {
             let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
-            let room = self.with_room(&entry, root, alone < SHARERS);
-            let (instance, _claim) =
-                timeout(question.left(), room).await.map_err(|_| Shortfall::Busy(Occupied::Room))??;
+            let room = self.with_room(caller, &entry, root, alone < SHARERS, question.deadline);
+            let (instance, _claim) = room.await?;
             match instance.ask(caller, &self.ground, root, question).await {
                 // It serves other folders, and cannot take this one: another one may.
                 Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
@@ -167,53 +170,42 @@ impl Pool {
         }
     }
 
-    /// A live session of a definition for a root, started if need be.
+    /// A live session of a definition for a root, started if need be; it has its place while the claim lives.
     pub(super) async fn session(
         &self,
         caller: u64,
         entry: &Arc<Entry>,
         root: &Path,
-        longest: Duration,
-    ) -> Result<Arc<Session>, Shortfall> {
+        deadline: Instant,
+    ) -> Result<(Arc<Session>, Arc<Claim>), Shortfall> {
         let entry = self.newest(entry).ok_or(Shortfall::Replaced)?;
         let mut alone = 0;
         loop {
-            let (instance, _claim) = self.with_room(&entry, root, alone < SHARERS).await?;
+            let (instance, claim) = self.with_room(caller, &entry, root, alone < SHARERS, deadline).await?;
             instance.expect(caller);
-            let session = instance.session(longest).await?;
+            let session = instance.session(deadline.saturating_duration_since(Instant::now())).await?;
             match session.join(root).await {
                 Err(Shortfall::Alone) if alone < SHARERS => alone += 1,
                 Err(Shortfall::Died { .. }) => {
                     session.settle_death().await;
                     return Err(session.died());
                 }
-                joined => return joined.map(|()| session),
+                joined => return joined.map(|()| (session, claim)),
             }
         }
     }
 
     /// The definition as it is now; none where it has been taken away.
-    fn newest(&self, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
+    pub(super) fn newest(&self, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
         match &*self.current.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(current) => current.iter().find(|now| now.name == entry.name).cloned(),
             None => Some(entry.clone()),
         }
     }
 
-    /// The instance, where there is room for its process.
-    async fn with_room(
-        &self,
-        entry: &Arc<Entry>,
-        root: &Path,
-        share: bool,
-    ) -> Result<(Arc<Instance>, Option<Arc<Claim>>), Shortfall> {
-        let instance = self.find(entry, root, share);
-        if matches!(instance.state(), State::Running(_) | State::Starting { .. }) && !instance.has_heir() {
-            return Ok((instance, None));
-        }
-        let (claim, ends) = self.make_room(&instance)?;
-        join_all(ends).await;
-        Ok((instance, Some(claim)))
+    /// How many processes there may be at once.
+    pub fn places(&self) -> usize {
+        self.common.limits().instances.max(1)
     }
 
     /// Starts a server without asking it anything; failures show in its state.
@@ -253,36 +245,6 @@ impl Pool {
         self.all().into_iter().filter_map(session).collect()
     }
 
-    /// Takes a place for a newcomer. Where the limit is reached without it, the least recently used server that nobody
-    /// waits for has to go: its end is to be waited for, and keeps nobody from choosing another one.
-    fn make_room(&self, newcomer: &Arc<Instance>) -> Result<(Arc<Claim>, Vec<JoinHandle<()>>), Shortfall> {
-        let limit = self.common.limits().instances;
-        // Under the lock: two never choose at once.
-        let instances = self.lock();
-        let claim = newcomer.claim();
-        let others = || instances.iter().filter(|it| !Arc::ptr_eq(it, newcomer));
-        let taken = others().filter(|it| it.takes_room()).count();
-        let may_go = |it: &Arc<Instance>| match it.state() {
-            State::Running(session) if !session.is_held() => Some((Some(session.last_used()), session.number)),
-            // It goes anyway.
-            State::Stopping => Some((None, 0)),
-            _ => None,
-        };
-        let mut going: Vec<_> = others()
-            .filter(|it| !it.has_heir())
-            .filter_map(|it| may_go(it).map(|(used, number)| (used, number, it)))
-            .collect();
-        // What goes anyway may take its time: it comes last.
-        going.sort_by_key(|(used, ..)| (used.is_none(), *used));
-        // More than one where the limit has been lowered.
-        let surplus = (taken + 1).saturating_sub(limit);
-        if surplus > going.len() {
-            return Err(Shortfall::PoolFull { limit });
-        }
-        let ends = going.into_iter().take(surplus).map(|(_, number, it)| it.leave_to(&claim, number)).collect();
-        Ok((claim, ends))
-    }
-
     /// Goes on with other definitions and limits. Instances whose definition is what it was stay as they are; the others
     /// are ended once the calls that use them are over, and nothing that they still say counts.
     pub fn reload(self: &Arc<Self>, registry: &Registry, change: impl FnOnce(&mut Starter), limits: PoolLimits) {
@@ -292,6 +254,8 @@ impl Pool {
             change(&mut starter);
             *common = (Arc::new(starter), limits);
         }
+        // There may be more places now.
+        self.events.let_go();
         let current = registry.all().to_vec();
         let gone = |it: &Arc<Instance>| match current.iter().find(|entry| entry.name == it.entry.name) {
             None => Some("its definition was taken away"),
@@ -336,7 +300,7 @@ impl Pool {
         self.lock().retain(|instance| instance.state().is_live() || instance.root.is_dir());
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Instance>>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Arc<Instance>>> {
         self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -261,8 +261,9 @@ pub struct Hold(Arc<Session>);
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.0.in_use.fetch_sub(1, Ordering::Relaxed);
         *self.0.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.0.in_use.fetch_sub(1, Ordering::Relaxed);
+        self.0.heard.let_go();
     }
 }
 

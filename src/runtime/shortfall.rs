@@ -54,7 +54,7 @@ pub enum Shortfall {
     /// It cannot take another folder beside those that it has.
     #[error("it takes no further folder")]
     Alone,
-    #[error("no instance is free: all {limit} are in use")]
+    #[error("no instance came free in time: all {limit} are in use")]
     PoolFull { limit: usize },
     /// With what it lacks.
     #[error("it has no {0}")]
@@ -79,6 +79,8 @@ pub enum Shortfall {
         reason: String,
         stderr: Vec<String>,
     },
+    #[error("not asked: no time was left for it")]
+    Unasked,
     #[error("{0}")]
     Busy(Occupied),
     #[error("{0}")]
@@ -123,8 +125,6 @@ pub enum Occupied {
     Calls,
     #[error("the time allowed was over before it could be asked")]
     Late,
-    #[error("it cannot be started before another server has ended, which takes long")]
-    Room,
 }
 
 /// A number of times as people say it.
@@ -151,11 +151,10 @@ impl Shortfall {
             | Self::NotStarted { .. }
             | Self::Broken { .. }
             | Self::Homeless(_)
-            | Self::Alone
-            | Self::PoolFull { .. } => Verdict::Unavailable,
+            | Self::Alone => Verdict::Unavailable,
             Self::Unsupported(_) => Verdict::Unsupported,
             Self::Starting { .. } | Self::Loading { .. } => Verdict::Indexing,
-            Self::Unanswered { .. } | Self::Busy(_) => Verdict::Unanswered,
+            Self::Unanswered { .. } | Self::Busy(_) | Self::PoolFull { .. } | Self::Unasked => Verdict::Unanswered,
             Self::Server { .. }
             | Self::Shape(_)
             | Self::Lost { .. }

@@ -140,8 +140,9 @@ pub(super) async fn start(
     let result = match result {
         Ok(result) => result,
         Err((reason, said)) => {
-            wire.close();
+            // Before its pipes are closed: many end as if all were well when nobody listens any more.
             let left = process.as_ref().and_then(Running::exit).is_some_and(|exit| exit.code == Some(0));
+            wire.close();
             if let Some(process) = &process {
                 process.kill();
                 stderr.settled(LAST_WORDS).await;

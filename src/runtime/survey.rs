@@ -123,8 +123,7 @@ impl Pool {
         files: &[(&Path, &str)],
         deadline: Instant,
     ) -> Result<(), Shortfall> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let session = self.session(caller, entry, root, left).await?;
+        let (session, _claim) = self.session(caller, entry, root, deadline).await?;
         let _hold = session.hold();
         session.follow_wishes(self.ground()).await;
         self.ground().barrier().await;

@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    sync::{RwLock, broadcast},
-    time::Instant,
-};
+use tokio::sync::{RwLock, broadcast};
 
 use crate::{
     binding::Bound,
@@ -213,7 +210,7 @@ impl Engine {
     }
 
     pub(super) async fn dispatch(&self, call: &ToolCall) -> Result<Outcome, Failure> {
-        let deadline = Instant::now() + (call.caller.max_wait - SLACK.min(call.caller.max_wait / 10));
+        let deadline = call.arrived + (call.caller.max_wait - SLACK.min(call.caller.max_wait / 10));
         let ask = Ask { engine: self, tool: call.tool, caller: &call.caller, progress: &call.progress, deadline };
         let arguments = &call.arguments;
         if !self.limits.allows(call.tool) {

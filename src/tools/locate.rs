@@ -19,7 +19,7 @@ use super::{
     address::{Address, Aim, Found, LISTED, in_text, listed, occurrences},
     ask::{Ask, Heard},
     file::{File, failure},
-    outcome::{Code, Failure, Verdict},
+    outcome::{Code, Failure, ServerVerdict, Verdict},
     symbol_path::SymbolPath,
 };
 
@@ -211,11 +211,15 @@ impl Ask<'_> {
             }
             // That nobody knows it is only said when everybody has answered.
             0 if !is_whole => {
-                let mut open = failure(
-                    Code::Failed,
-                    "the search for a symbol of that name did not reach everything",
-                    "ask again, or give file_path with the symbol",
-                );
+                let may_come =
+                    |server: &ServerVerdict| !server.verdict.answered() && server.verdict != Verdict::Unavailable;
+                // Who is not there will not be there next time either.
+                let next = match search.servers.iter().any(may_come) {
+                    true => "ask again, or give file_path with the symbol",
+                    false => "give file_path with the symbol; lsp/status has what is missing",
+                };
+                let what = "the search for a symbol of that name did not reach everything";
+                let mut open = failure(Code::Failed, what, next);
                 open.details.extend(search.remarks);
                 open.servers = search.servers;
                 Err(open)

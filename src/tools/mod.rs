@@ -56,6 +56,7 @@ pub use id::ToolId;
 pub use news::News;
 use outcome::{Failure, Outcome};
 pub use progress::ProgressSink;
+use tokio::time::Instant;
 
 /// A call of one tool, as the protocol side hands it over.
 #[derive(Debug, Clone)]
@@ -67,6 +68,26 @@ pub struct ToolCall {
     pub progress: ProgressSink,
     /// What a person has agreed to, where that was asked for.
     pub consent: Option<Consent>,
+    /// When it came: its time runs from here.
+    pub arrived: Instant,
+}
+
+impl ToolCall {
+    /// One that has just come.
+    pub fn new(
+        tool: ToolId,
+        arguments: serde_json::Map<String, serde_json::Value>,
+        caller: Arc<Caller>,
+        progress: ProgressSink,
+    ) -> Self {
+        Self { tool, arguments, caller, progress, consent: None, arrived: Instant::now() }
+    }
+
+    /// A person has agreed, and had time of their own for it.
+    #[must_use]
+    pub fn agreed(self, consent: Consent) -> Self {
+        Self { consent: Some(consent), arrived: Instant::now(), ..self }
+    }
 }
 
 /// What a person has to agree to before a call is made: this very plan, and nothing else.

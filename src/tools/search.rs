@@ -4,11 +4,13 @@
 use std::{path::PathBuf, sync::Arc};
 
 use futures::future::join_all;
+use indexmap::IndexMap;
 use tokio::time::Instant;
 
 use crate::{
+    config::count,
     protocol::{positions::Encoding, types::SymbolHit},
-    registry::{Capability, Entry, Role},
+    registry::{Capability, Entry, Role, ScopedName},
     runtime::query::{Answer, Query, Question, Reply},
     workspace::roots::PathError,
 };
@@ -20,8 +22,8 @@ use super::{
     short::only_report,
 };
 
-/// Servers that one search asks; the others are named.
-const SERVERS: usize = 16;
+/// Servers that one search asks, one after the other where there are more than places for processes; the others are named.
+const SERVERS: usize = 64;
 
 /// A server with a root, and a file below it with its language.
 type Target = (Arc<Entry>, PathBuf, PathBuf, String);
@@ -75,7 +77,7 @@ impl Ask<'_> {
             .filter(|one| !one.result.as_ref().is_err_and(|shortfall| shortfall.verdict() == Verdict::Unsupported))
             .collect();
         let taking_part = if able.is_empty() { heard.iter().collect() } else { able };
-        search.servers = taking_part.iter().map(|one| self.part(one)).collect();
+        search.servers = each_once(taking_part.iter().map(|one| self.part(one)));
         search.servers.extend(left_out.iter().map(|entry| {
             let reason = format!("not asked: one search asks {SERVERS} servers; give file_path");
             self.verdict_of(entry, Verdict::Unanswered, Some(reason))
@@ -127,4 +129,25 @@ impl Ask<'_> {
         left_out.dedup_by(|one, other| one.name == other.name);
         (targets, left_out)
     }
+}
+
+/// The parts of several projects' servers, those of one definition as one.
+fn each_once(parts: impl Iterator<Item = ServerVerdict>) -> Vec<ServerVerdict> {
+    let mut by_server: IndexMap<ScopedName, Vec<ServerVerdict>> = IndexMap::new();
+    for part in parts {
+        by_server.entry(part.id.clone()).or_default().push(part);
+    }
+    let one = |parts: Vec<ServerVerdict>| {
+        let verdict = Verdict::combine(parts.iter().map(|part| part.verdict));
+        let (number, fresh) = (parts.len(), parts.iter().filter(|part| part.verdict == Verdict::Fresh).count());
+        let first = parts.first().map(|part| part.reason.clone());
+        let alike = parts.iter().all(|part| Some(&part.reason) == first.as_ref());
+        let reason = if alike || fresh == number {
+            first.flatten()
+        } else {
+            Some(format!("{fresh} of {}", count(number, "project", "projects")))
+        };
+        parts.into_iter().next().map(|part| ServerVerdict { verdict, reason, ..part })
+    };
+    by_server.into_values().filter_map(one).collect()
 }

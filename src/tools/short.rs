@@ -180,13 +180,12 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
                  manifest of the project changes, or by lsp/status with server {name:?} and restart true"
             )
         }
-        Shortfall::Alone => "ask again".into(),
-        Shortfall::PoolFull { .. } => "ask again when a call has ended".into(),
+        Shortfall::Alone | Shortfall::PoolFull { .. } | Shortfall::Unasked => "ask again".into(),
         Shortfall::Unsupported(_) => "use another tool, or read the file".into(),
         Shortfall::Busy(Occupied::Command { .. }) => {
             format!("ask again when it has ended, or end it by lsp/status with server {name:?} and restart true")
         }
-        Shortfall::Busy(Occupied::Calls | Occupied::Room | Occupied::Late) => "ask again".into(),
+        Shortfall::Busy(Occupied::Calls | Occupied::Late) => "ask again".into(),
         Shortfall::Busy(_) => {
             format!("ask again; if it stays so, lsp/status with server {name:?} and restart true starts it anew")
         }

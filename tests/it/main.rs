@@ -35,6 +35,7 @@ mod clients;
 mod consent;
 mod counts;
 mod crash;
+mod crowded;
 mod deaths;
 mod diagnostics;
 mod doctor;
@@ -201,6 +202,7 @@ fn main() {
         doctor::trials(),
         clients::trials(),
         crash::trials(),
+        crowded::trials(),
         real::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());

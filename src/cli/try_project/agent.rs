@@ -89,7 +89,7 @@ impl Agent {
         let caller = Caller { id: 0, client: "langport try".to_owned(), max_wait, max_chars: mcp.max_chars };
         let told = self.progress.clone();
         let progress = ProgressSink::new(move |text| told.say(text));
-        let call = ToolCall { tool, arguments, caller: Arc::new(caller), progress, consent: None };
+        let call = ToolCall::new(tool, arguments, Arc::new(caller), progress);
         let answered = timeout(max_wait + SLACK, self.langport.engine.clone().call(call)).await;
         answered.unwrap_or_else(|_| {
             Err(Failure {

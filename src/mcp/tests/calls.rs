@@ -152,32 +152,59 @@ async fn a_call_that_hangs_is_ended() {
     client.post_call("hang", None).await;
     let answer = client.receive().await;
     assert_eq!(start.elapsed().as_secs(), 26);
-    assert_eq!(answer["result"]["isError"], true);
+    assert_ne!(answer["result"]["isError"], true);
     assert_eq!(
         text(&answer),
-        "failed · lsp_hover was unanswered after 25 s, which says nothing about the code · ask again, or see lsp_status"
+        "unanswered · langport · no answer within 25 s, which says nothing about the code; ask again, or see lsp_status"
     );
     client.script.dropped.notified().await;
     client.close().await;
 }
 
 #[tokio::test]
-async fn only_so_many_run_at_once_and_lists_do_not_wait() {
-    let mut client = Client::legacy(McpSettings { concurrency: 3, ..McpSettings::default() }).await;
+async fn only_so_many_are_under_way_and_neither_lists_nor_the_status_wait() {
+    let mut client = Client::legacy(McpSettings { calls: 3, ..McpSettings::default() }).await;
     for _ in 0..10 {
         client.post_call("gate", None).await;
     }
     for _ in 0..3 {
         client.seen.recv().await.unwrap();
     }
+    for _ in 0..7 {
+        let refused = client.receive().await;
+        assert!(text(&refused).starts_with("refused · more than 3 calls are waiting"), "{refused}");
+    }
     assert!(client.request("tools/list", json!({})).await["result"].is_object());
     assert_eq!(client.request("ping", json!({})).await["result"], json!({}));
+    assert_eq!(text(&client.call("lsp_status", json!({})).await), HOVER);
+    assert_eq!(client.seen.recv().await.unwrap().tool, ToolId::Status);
     assert!(client.seen.try_recv().is_err());
-    client.script.gate.add_permits(10);
-    for _ in 0..10 {
+    client.script.gate.add_permits(3);
+    for _ in 0..3 {
         assert_eq!(text(&client.receive().await), HOVER);
     }
-    assert_eq!(client.script.most.load(Ordering::SeqCst), 3);
+    client.close().await;
+}
+
+/// However many wait, none of them waits for another one: each has begun, and the time of each is its own.
+#[tokio::test(start_paused = true)]
+async fn calls_wait_for_no_other_calls() {
+    let mut client = Client::legacy(McpSettings::default()).await;
+    let start = tokio::time::Instant::now();
+    for _ in 0..500 {
+        client.post_call("hang", None).await;
+    }
+    for _ in 0..500 {
+        let call = client.seen.recv().await.unwrap();
+        assert!(call.arrived - start < Duration::from_secs(1));
+    }
+    assert_eq!(text(&client.call("lsp_hover", json!({})).await), HOVER);
+    assert!(start.elapsed() < Duration::from_secs(1));
+    for _ in 0..500 {
+        let answer = client.receive().await;
+        assert!(text(&answer).starts_with("unanswered · langport · no answer within 25 s"), "{answer}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(27), "{:?}", start.elapsed());
     client.close().await;
 }
 

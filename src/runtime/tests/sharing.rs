@@ -1,12 +1,15 @@
 //! One process for several roots, and the limit where there cannot be one.
 
-use std::time::Duration;
+use std::{sync::Mutex, time::Duration};
 
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::memory::{Life, Machine, Memory};
-use crate::{runtime::shortfall::Shortfall, sys::files};
+use crate::{
+    runtime::{instance::State, shortfall::Shortfall},
+    sys::files,
+};
 
 const SHARE: &str = "[root]\nshare = true";
 
@@ -81,11 +84,14 @@ async fn per_03_the_limit_holds() {
     let holds: Vec<_> = sessions
         .iter()
         .map(|state| match state {
-            crate::runtime::instance::State::Running(session) => session.hold(),
+            State::Running(session) => session.hold(),
             other => panic!("{other:?}"),
         })
         .collect();
+    // It waits for a place as long as it may.
+    let begun = Instant::now();
     assert!(matches!(machine.hover(1, &entry, "one").await, Err(Shortfall::PoolFull { limit: 2 })));
+    assert_eq!(begun.elapsed().as_secs(), 25);
     drop(holds);
     machine.hover(1, &entry, "one").await.unwrap();
     // A place that is only taken on purpose costs nothing: however often, it is never called broken.
@@ -103,9 +109,48 @@ async fn starts_at_the_same_time_keep_the_limit() {
     let entry = machine.entry("");
     let asked = ["one", "two", "three"].map(|root| machine.hover(1, &entry, root));
     let answers = futures::future::join_all(asked).await;
-    assert!(answers.iter().any(Result::is_ok));
+    assert!(answers.iter().all(Result::is_ok));
     let running = machine.pool.all().iter().filter(|instance| instance.is_running()).count();
     assert!(running <= 1, "{running} at once");
+}
+
+/// A place that comes free goes to who has waited for it longest, and who asks what runs waits for nobody.
+#[tokio::test(start_paused = true)]
+async fn per_03_calls_wait_for_a_place_in_the_order_in_which_they_came() {
+    let machine = Machine::new(Memory::of([Life::Healthy]), 1);
+    let entry = machine.entry("");
+    machine.hover(1, &entry, "one").await.unwrap();
+    let State::Running(session) = machine.pool.all()[0].state() else { panic!("it runs") };
+    let (hold, answered) = (session.hold(), Mutex::new(Vec::new()));
+    let ask = async |root: &'static str| {
+        machine.hover(1, &entry, root).await.unwrap();
+        answered.lock().unwrap().push(root);
+    };
+    let meanwhile = async {
+        sleep(Duration::from_secs(10)).await;
+        ask("one").await;
+        drop(hold);
+    };
+    tokio::join!(ask("two"), ask("three"), meanwhile);
+    assert_eq!(*answered.lock().unwrap(), ["one", "two", "three"]);
+}
+
+/// Who gives up loses nobody's place in line.
+#[tokio::test(start_paused = true)]
+async fn per_03_a_call_that_gives_up_in_line_makes_way() {
+    let machine = Machine::new(Memory::of([Life::Healthy]), 1);
+    let entry = machine.entry("");
+    machine.hover(1, &entry, "one").await.unwrap();
+    let State::Running(session) = machine.pool.all()[0].state() else { panic!("it runs") };
+    let hold = session.hold();
+    let given_up = tokio::time::timeout(Duration::from_secs(3), machine.hover(1, &entry, "two"));
+    let meanwhile = async {
+        sleep(Duration::from_secs(5)).await;
+        drop(hold);
+    };
+    let (given_up, third, ()) = tokio::join!(given_up, machine.hover(1, &entry, "three"), meanwhile);
+    assert!(given_up.is_err());
+    third.unwrap();
 }
 
 /// One that has to go and does not want to keeps waiting who has chosen it, and nobody else.

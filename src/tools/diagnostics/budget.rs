@@ -1,8 +1,8 @@
 //! What the problems of many files may take while they are gathered for one answer: past that, milder ones are only
 //! counted, and of equal ones first those of files with more than will be listed.
 
-use super::sweep::{Checked, Found};
-use crate::tools::outcome::Problem;
+use super::sweep::{Checked, Found, Piece};
+use crate::{protocol::types::Severity, tools::outcome::Problem};
 
 /// Bytes of memory.
 const ROOM: usize = 16 << 20;
@@ -24,36 +24,62 @@ impl Budget {
         Self { room: ROOM, held: 0, most, long: Default::default(), short: Default::default() }
     }
 
-    /// Takes in the last of these files; each has its problems in order, the worst first.
-    pub(in crate::tools) fn take(&mut self, checked: &mut [Checked]) {
-        let Some(at) = checked.len().checked_sub(1) else { return };
-        self.held += checked[at].found.iter().map(weight).sum::<usize>();
-        self.note(checked, at);
+    /// Takes in the last of these; each has its problems in order, the worst first.
+    pub(in crate::tools) fn take<T: Holds>(&mut self, all: &mut [T]) {
+        let Some(at) = all.len().checked_sub(1) else { return };
+        self.held += all[at].found().iter().map(weight).sum::<usize>();
+        self.note(all, at);
         while self.held > self.room {
             let stacks = self.long.iter_mut().zip(&mut self.short).rev();
             let next = stacks
                 .map(|(long, short)| long.pop().map(|at| (at, self.most)).or_else(|| short.pop().map(|at| (at, 0))));
             let Some((at, least)) = next.flatten().next() else { break };
-            let one = &mut checked[at];
-            let mildest = one.found.last().map(|found| found.severity);
-            while self.held > self.room && one.found.len() > least {
-                let Some(found) = one.found.pop_if(|found| Some(found.severity) == mildest) else { break };
+            let one = &mut all[at];
+            let mildest = one.found().last().map(|found| found.severity);
+            while self.held > self.room && one.found().len() > least {
+                let Some(found) = one.found().pop_if(|found| Some(found.severity) == mildest) else { break };
                 self.held -= weight(&found);
                 // What another server has said as well is counted once, kept or not.
                 if !found.again {
-                    one.cut.add(found.severity, found.faint);
+                    one.count(found.severity, found.faint);
                 }
             }
-            one.found.shrink_to_fit();
-            self.note(checked, at);
+            one.found().shrink_to_fit();
+            self.note(all, at);
         }
     }
 
-    fn note(&mut self, checked: &[Checked], at: usize) {
-        let found = &checked[at].found;
+    fn note<T: Holds>(&mut self, all: &mut [T], at: usize) {
+        let found = all[at].found();
         let Some(mildest) = found.last() else { return };
         let stacks = if found.len() > self.most { &mut self.long } else { &mut self.short };
         stacks[mildest.severity as usize].push(at);
+    }
+}
+
+/// What holds problems, and counts those that it does not hold any more.
+pub(in crate::tools) trait Holds {
+    fn found(&mut self) -> &mut Vec<Found>;
+    fn count(&mut self, severity: Severity, faint: bool);
+}
+
+impl Holds for Piece {
+    fn found(&mut self) -> &mut Vec<Found> {
+        &mut self.found
+    }
+
+    fn count(&mut self, severity: Severity, faint: bool) {
+        self.cut.add(severity, faint);
+    }
+}
+
+impl Holds for Checked {
+    fn found(&mut self) -> &mut Vec<Found> {
+        &mut self.found
+    }
+
+    fn count(&mut self, severity: Severity, faint: bool) {
+        self.cut.add(severity, faint);
     }
 }
 
@@ -78,15 +104,14 @@ pub(super) fn weight_of(problem: &Problem) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
     use crate::{
-        protocol::types::{Severity, Tally},
-        tools::outcome::Verdict,
+        protocol::types::{Cut, Severity, Tally},
+        registry::DisplayName,
+        tools::outcome::{ServerVerdict, Verdict},
     };
 
-    fn file(problems: impl IntoIterator<Item = Severity>) -> Checked {
+    fn file(problems: impl IntoIterator<Item = Severity>) -> Piece {
         let found = problems.into_iter().map(|severity| Found {
             severity,
             faint: false,
@@ -106,17 +131,19 @@ mod tests {
                 related: Vec::new(),
             },
         });
-        Checked {
-            path: PathBuf::new(),
-            shown: String::new(),
+        let (id, server) = ("a/b".parse().unwrap(), DisplayName::new("b"));
+        Piece {
+            server: ServerVerdict { id, server, verdict: Verdict::Fresh, reason: None },
             text: "".into(),
-            parts: Vec::new(),
-            verdict: Verdict::Fresh,
             found: found.collect(),
-            cut: Tally::default(),
+            cut: Cut::default(),
             malformed: 0,
-            missing: Vec::new(),
+            missing: None,
         }
+    }
+
+    fn told(cut: &Cut) -> Tally {
+        Cut::together([cut])
     }
 
     #[test]
@@ -130,17 +157,17 @@ mod tests {
         }
         checked.push(file([Severity::Error].repeat(12)));
         budget.take(&mut checked);
-        let kept = |one: &Checked| one.found.len();
+        let kept = |one: &Piece| one.found.len();
         assert!(budget.held <= 30_000);
         for one in &checked[..3] {
             assert_eq!(one.found.iter().filter(|found| found.severity == Severity::Error).count(), 4, "errors stay");
-            assert_eq!(one.found.len() + one.cut.sum(), 24);
-            assert_eq!(one.cut.all, [0, 0, 0, one.cut.sum()]);
+            assert_eq!(one.found.len() + told(&one.cut).sum(), 24);
+            assert_eq!(told(&one.cut).all, [0, 0, 0, told(&one.cut).sum()]);
         }
         assert_eq!(kept(&checked[3]), 12, "errors stay where hints can go");
         checked.push(file([Severity::Error].repeat(20)));
         budget.take(&mut checked);
         assert_eq!(checked[0].found.len(), 4, "what will be listed goes last");
-        assert_eq!(checked.iter().map(|one| one.found.len() + one.cut.sum()).sum::<usize>(), 3 * 24 + 12 + 20);
+        assert_eq!(checked.iter().map(|one| one.found.len() + told(&one.cut).sum()).sum::<usize>(), 3 * 24 + 12 + 20);
     }
 }

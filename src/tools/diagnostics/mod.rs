@@ -6,6 +6,7 @@ pub(super) mod budget;
 mod changed;
 mod choose;
 pub(super) mod compare;
+mod lanes;
 mod memory;
 mod mentions;
 mod pages;
@@ -25,7 +26,7 @@ use self::{
     answer::{Answering, Rank},
     changed::{Basis, Changed, Since},
     choose::Chooser,
-    sweep::{Surveys, Sweep, Target},
+    sweep::{Sweep, Target},
 };
 use super::{
     args::{Args, invalid},
@@ -155,7 +156,7 @@ impl Ask<'_> {
         let edited: HashSet<PathBuf> = targets.iter().map(|target| target.file.path.clone()).collect();
         let (dependents, untouched) = self.dependents(&mut chooser, &targets, &changed).await;
         targets.extend(dependents);
-        let mut sweep = self.sweep(targets, &Surveys::default()).await;
+        let mut sweep = self.sweep(targets, None).await;
         sweep.unreached += beyond;
         if let Some(nobody) = chooser.nobody().filter(|_| sweep.is_empty()) {
             return Err(nobody);
@@ -201,8 +202,7 @@ impl Ask<'_> {
         walked.files.sort_by_key(|path| !known.contains(path));
         let mut chooser = Chooser::new(self, within.as_deref());
         let targets: Vec<Target> = walked.files.iter().filter_map(|path| chooser.target(path)).collect();
-        let surveys = self.surveys(&targets, moment).await;
-        let mut sweep = self.sweep(targets, &surveys).await;
+        let mut sweep = self.sweep(targets, Some(moment)).await;
         sweep.unreached += walked.more;
         if let Some(nobody) = chooser.nobody().filter(|_| sweep.is_empty()) {
             return Err(nobody);
