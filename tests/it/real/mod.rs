@@ -35,6 +35,7 @@ mod surveys;
 mod sync;
 mod truth;
 mod undeclared;
+mod written;
 
 use std::collections::BTreeMap;
 
@@ -90,6 +91,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         misread::trials(),
         reach::trials(),
         undeclared::trials(),
+        written::trials(),
     ]
     .into_iter()
     .flatten()
