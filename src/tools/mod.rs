@@ -41,6 +41,7 @@ mod signature;
 mod similar;
 mod span;
 mod status;
+mod strays;
 mod symbol_path;
 mod symbols;
 mod together;

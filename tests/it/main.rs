@@ -77,6 +77,7 @@ mod shims;
 mod since;
 mod socket;
 mod status;
+mod strays;
 mod support;
 mod sync;
 mod tools;
@@ -159,6 +160,7 @@ fn main() {
         changes::trials(),
         aftermath::trials(),
         renames::trials(),
+        strays::trials(),
         planners::trials(),
         moves::trials(),
         operations::trials(),
