@@ -268,8 +268,12 @@ impl Changes {
                 self.engine.forget(vec![past.made]);
                 Ok(applied)
             }
-            Err(refusal) => {
+            Err(mut refusal) => {
                 self.state().made.push(past);
+                if refusal.code == RefusalCode::Conflict {
+                    // There is nothing to plan.
+                    refusal.next = "take the change back by other means".into();
+                }
                 Err(refusal)
             }
         }

@@ -22,6 +22,7 @@ mod hover;
 pub mod id;
 mod kinds;
 mod languages;
+mod links;
 mod locate;
 mod move_file;
 mod moved_along;

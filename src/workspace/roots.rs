@@ -119,6 +119,13 @@ impl Roots {
         Err(first_error.unwrap_or_else(|| invalid(given, "it is empty")))
     }
 
+    /// The link that a path names, where it names one in a root: wherever that leads.
+    #[must_use]
+    pub fn link(&self, given: &str) -> Option<PathBuf> {
+        let places = self.candidates(given).ok()?.into_iter().filter_map(|candidate| self.place(&candidate).ok());
+        places.into_iter().find(|place| place.symlink_metadata().is_ok()).filter(|place| place.is_symlink())
+    }
+
     /// Is this path, or what it links to, inside a root? What does not exist yet is where its nearest existing
     /// parent is.
     #[must_use]

@@ -50,6 +50,7 @@ mod hostile_places;
 mod install;
 mod late;
 mod lifecycle;
+mod links;
 mod lives;
 mod marks;
 mod mcp;
@@ -161,6 +162,7 @@ fn main() {
         aftermath::trials(),
         renames::trials(),
         strays::trials(),
+        links::trials(),
         planners::trials(),
         moves::trials(),
         operations::trials(),
