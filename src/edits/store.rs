@@ -293,10 +293,14 @@ impl Changes {
                 self.engine.forget(vec![past.made]);
                 Ok(applied)
             }
-            Err(refusal) => {
+            Err(mut refusal) => {
                 let mut state = self.state();
                 state.fates.note(caller, id, Fate::Made);
                 state.made.push(past);
+                if refusal.code == RefusalCode::Conflict && refusal.next.contains("plan it again") {
+                    // There is nothing to plan.
+                    refusal.next = "take the change back by other means".into();
+                }
                 Err(refusal)
             }
         }

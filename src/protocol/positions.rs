@@ -23,6 +23,8 @@ pub enum Encoding {
     Utf16,
     /// Code points.
     Utf32,
+    /// Code units of UTF-16, in lines that U+2028 and U+2029 end as well, as ECMAScript has it: tsserver counts so.
+    EcmaScript,
 }
 
 impl Encoding {
@@ -40,7 +42,7 @@ impl Encoding {
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
-            Self::Utf16 => "utf-16",
+            Self::Utf16 | Self::EcmaScript => "utf-16",
             Self::Utf32 => "utf-32",
         }
     }
@@ -49,8 +51,17 @@ impl Encoding {
     fn width(self, c: char) -> usize {
         match self {
             Self::Utf8 => c.len_utf8(),
-            Self::Utf16 => c.len_utf16(),
+            Self::Utf16 | Self::EcmaScript => c.len_utf16(),
             Self::Utf32 => 1,
+        }
+    }
+
+    /// The same lines, in UTF-16: what some answers count in, whatever was agreed on.
+    #[must_use]
+    pub fn in_utf16(self) -> Self {
+        match self {
+            Self::EcmaScript => Self::EcmaScript,
+            Self::Utf8 | Self::Utf16 | Self::Utf32 => Self::Utf16,
         }
     }
 }

@@ -80,6 +80,9 @@ pub struct Definition {
     /// Instead of the setting `sandbox`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sandbox: Option<Sandbox>,
+    /// What it takes for the end of a line in the positions that it counts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub line_ends: LineEnds,
     /// Merged into the client capabilities that `initialize` offers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_capabilities: Map<String, Value>,
@@ -119,6 +122,17 @@ pub enum Transport {
     Stdio,
     /// Spawned and connected to, or only connected to.
     Tcp,
+}
+
+/// What ends a line where a server counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LineEnds {
+    /// `\n`, `\r\n` and `\r`, as the protocol has it.
+    #[default]
+    Lsp,
+    /// U+2028 and U+2029 as well, as in ECMAScript; its positions are in UTF-16, whatever it says.
+    Ecmascript,
 }
 
 /// What a server is for.

@@ -25,7 +25,7 @@ use std::{
     sync::Arc,
 };
 
-pub use definition::{Definition, Install, Packages, Role, Root, RootMode, Run, Transport, Unset, Untrusted};
+pub use definition::{Definition, Install, LineEnds, Packages, Role, Root, RootMode, Run, Transport, Unset, Untrusted};
 pub use expand::ExpandError;
 pub use launch::{Found, Launch, LaunchError, Surroundings, alike, locate, resolve};
 pub use load::LoadError;

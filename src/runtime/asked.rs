@@ -61,7 +61,7 @@ impl Session {
             Standing::Ready => (Verdict::Fresh, None),
         };
         let answer = Answer::Problems(Listed::merge(lists));
-        Ok(Some(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: Encoding::Utf16 }))
+        Ok(Some(Reply { answer, verdict, reason, remarks: Vec::new(), encoding: self.encoding.in_utf16() }))
     }
 
     /// Searches for symbols: by the command that the definition names, else as LSP has it.
@@ -81,7 +81,7 @@ impl Session {
             match asked
                 .and_then(|answer| read::tsserver_symbols(answer.result(), &Caps::default(), query).map_err(shape))
             {
-                Ok(hits) => return Ok(Symbols { hits, encoding: Encoding::Utf16, part: None }),
+                Ok(hits) => return Ok(Symbols { hits, encoding: self.encoding.in_utf16(), part: None }),
                 // An older one, perhaps.
                 Err(Shortfall::Server { .. } | Shortfall::Shape(_) | Shortfall::Unsupported(_)) => {
                     part = Some("it may have searched one of several projects".into());

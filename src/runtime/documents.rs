@@ -9,6 +9,8 @@ use std::{
 
 use tokio::time::Instant;
 
+use crate::protocol::positions::{LineMap, Position};
+
 use super::store::Sent;
 
 /// The text of a file as it is to be told.
@@ -34,6 +36,8 @@ pub enum Notice {
         path: PathBuf,
         version: i32,
         text: Arc<str>,
+        /// Where the text ended that this one replaces, for a server that has to be told.
+        until: Option<Position>,
     },
     /// `text` where the server asked for it.
     Save {
@@ -60,8 +64,17 @@ pub enum Nudge {
 pub struct SyncRules {
     pub open_close: bool,
     pub change: bool,
+    /// Its lines are ECMAScript's: told a whole text, typescript-language-server counts the lines of the old one as LSP
+    /// has it, and has tsserver keep what it then takes for the rest.
+    pub separated: bool,
     pub save: bool,
     pub save_text: bool,
+}
+
+impl SyncRules {
+    fn end_of(self, text: &Text) -> Option<Position> {
+        if self.separated { LineMap::new(text.text.clone()).separated_end() } else { None }
+    }
 }
 
 /// Tells the rules for a document, by language and path: they may be registered late, and for some files only.
@@ -76,6 +89,8 @@ struct Document {
     serial: u64,
     used: u64,
     told: Instant,
+    /// Where it ends, if the server counts its lines in another way.
+    end: Option<Position>,
 }
 
 /// The open documents of one server process.
@@ -152,6 +167,7 @@ impl Documents {
             self.make_room(rules, out);
             self.version += 1;
             let version = self.version;
+            let wanted = rules(language, path);
             self.open.insert(
                 path.to_owned(),
                 Document {
@@ -161,9 +177,10 @@ impl Documents {
                     serial: text.serial,
                     used: uses,
                     told: now,
+                    end: wanted.end_of(text),
                 },
             );
-            if rules(language, path).open_close {
+            if wanted.open_close {
                 out.push(Notice::Open {
                     path: path.to_owned(),
                     language: language.to_owned(),
@@ -197,8 +214,9 @@ impl Documents {
         document.serial = text.serial;
         document.told = now;
         let rules = rules(&document.language, path);
+        let until = std::mem::replace(&mut document.end, rules.end_of(text));
         if rules.change {
-            out.push(Notice::Change { path: path.to_owned(), version: self.version, text: text.text.clone() });
+            out.push(Notice::Change { path: path.to_owned(), version: self.version, text: text.text.clone(), until });
         } else if rules.open_close {
             // It takes no changes: only opening it anew tells it the new text.
             let (language, version) = (document.language.clone(), self.version);
@@ -242,8 +260,11 @@ impl Documents {
         }
         document.told = now;
         let (version, whole) = (document.version, text.text.clone());
+        let until = if nudge == Nudge::Save { None } else { std::mem::replace(&mut document.end, wanted.end_of(text)) };
         match nudge {
-            Nudge::Change if wanted.change => out.push(Notice::Change { path: path.to_owned(), version, text: whole }),
+            Nudge::Change if wanted.change => {
+                out.push(Notice::Change { path: path.to_owned(), version, text: whole, until });
+            }
             Nudge::Save if wanted.save => {
                 out.push(Notice::Save { path: path.to_owned(), text: wanted.save_text.then_some(whole) });
             }
@@ -291,87 +312,4 @@ impl Documents {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rules(_: &str, _: &Path) -> SyncRules {
-        SyncRules { open_close: true, change: true, save: true, save_text: false }
-    }
-
-    fn text(s: &str, serial: u64) -> Text {
-        Text { text: s.into(), hash: s.bytes().fold(7, |h, b| h * 31 + u64::from(b)), serial }
-    }
-
-    fn brief(notices: &[Notice]) -> Vec<String> {
-        notices
-            .iter()
-            .map(|n| match n {
-                Notice::Open { path, version, .. } => format!("open {} {version}", path.display()),
-                Notice::Change { path, version, text } => format!("change {} {version} {text}", path.display()),
-                Notice::Save { path, text } => format!("save {} {}", path.display(), text.is_some()),
-                Notice::Close { path } => format!("close {}", path.display()),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn opens_once_changes_on_new_text_and_never_goes_back() {
-        let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
-        let a = Path::new("/a");
-        assert!(docs.update(a, "python", &text("1", 1), &rules, now, &mut out));
-        assert!(!docs.update(a, "python", &text("1", 2), &rules, now, &mut out));
-        assert!(docs.update(a, "python", &text("2", 3), &rules, now, &mut out));
-        assert!(!docs.update(a, "python", &text("1", 2), &rules, now, &mut out), "an older reading is not told");
-        docs.close(a, &rules, &mut out);
-        assert!(docs.update(a, "python", &text("1", 4), &rules, now, &mut out));
-        assert_eq!(brief(&out), ["open /a 1", "change /a 2 2", "save /a false", "close /a", "open /a 3"]);
-    }
-
-    #[test]
-    fn what_is_shown_is_closed_again_and_open_files_are_left_alone() {
-        let (mut docs, mut out) = (Documents::new(2), Vec::new());
-        docs.update(Path::new("/a"), "python", &text("1", 1), &rules, Instant::now(), &mut out);
-        for name in ["/a", "/b"] {
-            docs.show(Path::new(name), "python", "2".into(), &rules, &mut out);
-        }
-        assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b"]);
-        assert_eq!(docs.paths().len(), 1);
-    }
-
-    #[test]
-    fn the_least_recently_used_is_closed() {
-        let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
-        for name in ["/a", "/b", "/a", "/c"] {
-            docs.update(Path::new(name), "python", &text("1", 1), &rules, now, &mut out);
-        }
-        assert_eq!(brief(&out), ["open /a 1", "open /b 2", "close /b", "open /c 3"]);
-        assert_eq!(docs.count(), 2);
-    }
-
-    #[test]
-    fn what_is_asked_about_stays_open() {
-        let (mut docs, mut out, now) = (Documents::new(2), Vec::new(), Instant::now());
-        docs.pin(Path::new("/a"));
-        docs.pin(Path::new("/a"));
-        for name in ["/a", "/b", "/c"] {
-            docs.update(Path::new(name), "python", &text("1", 1), &rules, now, &mut out);
-        }
-        docs.unpin(Path::new("/a"));
-        docs.update(Path::new("/d"), "python", &text("1", 1), &rules, now, &mut out);
-        docs.unpin(Path::new("/a"));
-        docs.update(Path::new("/e"), "python", &text("1", 1), &rules, now, &mut out);
-        assert_eq!(
-            brief(&out),
-            ["open /a 1", "open /b 2", "close /b", "open /c 3", "close /c", "open /d 4", "close /a", "open /e 5"]
-        );
-    }
-
-    #[test]
-    fn a_server_that_wants_no_documents_is_told_none() {
-        let (mut docs, mut out) = (Documents::new(2), Vec::new());
-        let none = &|_: &str, _: &Path| SyncRules { open_close: false, change: false, save: false, save_text: false };
-        docs.update(Path::new("/a"), "python", &text("1", 1), none, Instant::now(), &mut out);
-        docs.update(Path::new("/a"), "python", &text("2", 2), none, Instant::now(), &mut out);
-        assert!(out.is_empty());
-    }
-}
+mod tests;

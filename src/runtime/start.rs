@@ -19,8 +19,11 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{CloseReason, Connection, Effective, RequestError, Room, Streams, WireLimits, client_capabilities},
-    registry::{self, Confinement, Entry, Launch, LaunchError, Surroundings, Transport},
+    protocol::{
+        CloseReason, Connection, Effective, RequestError, Room, Streams, WireLimits, client_capabilities,
+        positions::Encoding,
+    },
+    registry::{self, Confinement, Entry, Launch, LaunchError, LineEnds, Surroundings, Transport},
     sys::{
         files,
         process::{self, Running, Spawn},
@@ -158,7 +161,10 @@ pub(super) async fn start(
         let mut record = heard.record();
         record.effective.set_static(result);
         record.readiness.restart_clock(Instant::now());
-        record.effective.encoding()
+        match entry.def.line_ends {
+            LineEnds::Lsp => record.effective.encoding(),
+            LineEnds::Ecmascript => Encoding::EcmaScript,
+        }
     };
     let died = |_| failed("it closed its connection during the handshake".into(), false);
     wire.notify("initialized", &json!({})).map_err(died)?;

@@ -9,7 +9,11 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    protocol::{self, FileEvent, positions::LineMap, uri::path_to_uri},
+    protocol::{
+        self, FileEvent,
+        positions::{Encoding, LineMap},
+        uri::path_to_uri,
+    },
     registry::Retrigger,
     workspace::{
         disk::{ReadError, Snapshot},
@@ -228,6 +232,7 @@ impl Session {
         SyncRules {
             open_close: sync.open_close,
             change: sync.change != protocol::ChangeKind::None,
+            separated: self.encoding == Encoding::EcmaScript && sync.change == protocol::ChangeKind::Incremental,
             save: sync.save.is_some(),
             save_text: sync.save.is_some_and(|save| save.include_text),
         }

@@ -8,7 +8,11 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    protocol::{FileEvent, uri::path_to_uri},
+    protocol::{
+        FileEvent,
+        positions::{Position, Range},
+        uri::path_to_uri,
+    },
     registry::Retrigger,
     workspace::watch::{Change, Kind},
 };
@@ -118,12 +122,13 @@ impl Session {
                         OpenDocument { uri: path_to_uri(path), language_id: language, version: *version, text };
                     self.notify("textDocument/didOpen", &Opened { text_document: document })?;
                 }
-                Notice::Change { path, version, text } => {
+                Notice::Change { path, version, text, until } => {
                     // A change without range is the whole text, for both kinds of synchronisation.
+                    let range = until.map(|end| Range { start: Position::default(), end });
                     let text_document = Versioned { uri: path_to_uri(path), version: *version };
                     self.notify(
                         "textDocument/didChange",
-                        &Changed { text_document, content_changes: [Whole { text }] },
+                        &Changed { text_document, content_changes: [Whole { range, text }] },
                     )?;
                 }
                 Notice::Save { path, text } => {
@@ -185,6 +190,8 @@ struct Versioned {
 
 #[derive(Serialize)]
 struct Whole<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<Range>,
     text: &'a str,
 }
 

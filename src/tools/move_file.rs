@@ -18,6 +18,7 @@ use super::{
     args::{Args, invalid},
     ask::Ask,
     file::{Serving, failure},
+    links,
     outcome::{Code, Failure, Outcome},
     plan::Planned,
     together::{Asked, Joint, Part},
@@ -37,6 +38,12 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         return Err(invalid("the new place holds a control character", "give a path of printable characters"));
     }
     let roots = &ask.engine.ground.roots;
+    // To servers a file goes by the place that it is at: what they would mend is what refers to that.
+    if let Some(link) = roots.link(&from) {
+        let leads = link.read_link().map(|place| format!(" to {}", place.display())).unwrap_or_default();
+        let what = format!("{} is a link{leads}: no server knows what refers to it", roots.display(&link));
+        return Err(failure(Code::Refused, what, "move the link by other means, or give what it leads to"));
+    }
     let source = roots.resolve_any(&from).map_err(|error| ask.no_path(&from, &error))?.path;
     let target = target(ask, &source, &to)?;
     let folder = source.is_dir();
@@ -45,6 +52,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         return Err(invalid(format!("{} lies in {}", shown.1, shown.0), "give a place outside of the folder"));
     }
     let asked = whom(ask, &source, folder).await?;
+    let astray = if folder { links::astray(ask, &source, &target) } else { None };
     let query = Query::Move { from: source.clone(), to: target.clone(), folder };
     let Some(Joint { heard, mut change, mut notes }) =
         ask.ask_together(&asked.servers, &query, |edit| of_the_old_place(edit, &source, &target)).await?
@@ -73,6 +81,7 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
         });
     }
     notes.extend(asked.not_asked());
+    notes.extend(astray);
     match ask.plan(format!("move {} to {}", shown.0, shown.1), change).await? {
         Planned::Plan(plan) => ask.keep(&heard, *plan, notes, token.as_deref()),
         Planned::Nothing => Err(failure(Code::NotFound, "the move changes nothing", "give another place")),

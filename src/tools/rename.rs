@@ -7,11 +7,11 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 use crate::{
     edits::Promise,
     protocol::{
-        positions::{Encoding, is_unseen},
-        types::{EditStep, FileRef, WorkspaceEdit},
+        positions::is_unseen,
+        types::{EditStep, WorkspaceEdit},
     },
     runtime::{
-        query::{Answer, Proposal, Query},
+        query::{Answer, Query},
         shortfall::Shortfall,
     },
 };
@@ -22,15 +22,13 @@ use super::{
     ask::Ask,
     file::failure,
     kinds::count,
-    locate::Spot,
     outcome::{Code, Failure, Outcome, Verdict},
     plan::{Change, Planned},
+    strays::{Strays, strays},
 };
 
 /// Characters of a name.
 const LONGEST: usize = 200;
-/// Places that are named one by one.
-const SHOWN: usize = 3;
 
 pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result<Outcome, Failure> {
     let mut args = Args::new(arguments);
@@ -72,21 +70,25 @@ pub(super) async fn run(ask: &Ask<'_>, arguments: &Map<String, Value>) -> Result
     };
     let mut edit = proposal.edit.clone().ok_or_else(|| if same { same_name() } else { nothing() })?;
     let elsewhere = ask.in_one_checkout(&spot.file.path, &mut edit);
-    let others = other_names(ask, &spot, proposal, reply.encoding, &new_name);
-    if !others.is_empty() && !allow_partial {
-        let what =
-            format!("{name} would write the new name in the place of another one, which breaks what goes by that");
-        let mut refused =
-            failure(Code::Refused, what, "look at those places, then pass allow_partial true to have it so");
-        refused.details.extend(others);
-        return Err(refused);
-    }
+    let Strays { outside, others } = strays(ask, &spot, proposal, &edit, reply.encoding, &new_name);
     // A rename that writes everywhere what stands there already.
     let same = same || edit.steps.iter().any(|step| matches!(step, EditStep::Texts { edits, .. } if !edits.is_empty()));
     let change = Change::of(proposal, edit, reply.encoding);
     let (change, along) = ask.with_moves(&heard, &spot.file.path, change).await?;
     match ask.plan(format!("rename to {new_name}"), change).await? {
         Planned::Nothing => Err(if same { same_name() } else { nothing() }),
+        // Whoever does more than that has been refused for it by now.
+        Planned::Plan(_) if !outside.is_empty() => {
+            let what = format!("{name} would write where the text has no such place: it has another text in mind");
+            let refused = failure(Code::Refused, what, "ask again; if it stays so, rename it by other means");
+            Err(Failure { details: outside, ..refused })
+        }
+        Planned::Plan(_) if !others.is_empty() && !allow_partial => {
+            let what = format!("{name} would write the new name where the old one does not stand, which breaks that");
+            let refused =
+                failure(Code::Refused, what, "look at those places, then pass allow_partial true to have it so");
+            Err(Failure { details: others, ..refused })
+        }
         Planned::Plan(mut plan) => {
             if let Some(old) = spot.file.lines.identifier_at(spot.at) {
                 let whole = reply.verdict == Verdict::Fresh;
@@ -147,33 +149,6 @@ fn unlike(old: &str, new: &str) -> Option<String> {
         (None, Some(c)) => Some(format!("the new name holds {c:?}: see that the language takes that in a name")),
         _ => None,
     }
-}
-
-/// Where another name than the asked one would become the new one. TypeScript's servers, asked about what is exported by
-/// another name, rename it in the files that import it by that, and the export stays.
-fn other_names(ask: &Ask<'_>, spot: &Spot, proposal: &Proposal, encoding: Encoding, new_name: &str) -> Vec<String> {
-    let bare = |name: &str| {
-        let word =
-            name.trim_matches(|c| !is_xid_continue(c)).rsplit(|c| !is_xid_continue(c)).next().unwrap_or_default();
-        // Fortran and SQL fold case.
-        word.to_lowercase()
-    };
-    let Some(asked) = spot.file.lines.identifier_at(spot.at).map(|name| bare(name.text)) else { return Vec::new() };
-    let mut others = Vec::new();
-    for step in proposal.edit.iter().flat_map(|edit| &edit.steps) {
-        let EditStep::Texts { file: FileRef::Path(path), edits, .. } = step else { continue };
-        let Some((snapshot, _)) = proposal.told.get(path) else { continue };
-        let lines = ask.engine.ground.lines(snapshot);
-        for edit in edits.iter().filter(|edit| edit.text == new_name) {
-            let old = bare(lines.range_text(edit.range, encoding));
-            if !old.is_empty() && old != asked && others.len() < SHOWN {
-                let at = lines.point(edit.range.start, encoding);
-                let place = format!("{}:{}:{}", ask.engine.ground.roots.display(path), at.line + 1, at.column + 1);
-                others.push(format!("another name: `{old}` at {place}"));
-            }
-        }
-    }
-    others
 }
 
 /// Replacements that hold the new name and more.

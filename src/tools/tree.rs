@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::runtime::query::{Answer, Hierarchy, Query};
+use crate::{
+    protocol::types::FileRef,
+    runtime::query::{Answer, Hierarchy, Query},
+};
 
 use super::{
     address::{Address, Aim},
@@ -47,13 +50,19 @@ pub(super) async fn run(
     };
     let Answer::Tree(tree) = &reply.answer else { return Err(super::wrong_kind()) };
     let mut reader = Reader::new(ask, reply.encoding);
+    // The files of the nodes above, from the top down.
+    let mut above: Vec<&FileRef> = Vec::new();
     let lines: Vec<TreeLine> = tree
         .nodes
         .iter()
         .map(|node| {
             let span = reader.span(&node.item.file, node.item.selection);
-            // Lines are the same in every encoding.
-            let mut sites: Vec<u32> = node.sites.iter().map(|site| site.start.line + 1).collect();
+            above.truncate(node.depth as usize);
+            let own = &node.item.file;
+            let calling =
+                if hierarchy == Hierarchy::OutgoingCalls { above.last().copied().unwrap_or(own) } else { own };
+            above.push(own);
+            let mut sites: Vec<u32> = node.sites.iter().map(|site| reader.span(calling, *site).line).collect();
             sites.sort_unstable();
             sites.dedup();
             sites.truncate(SITES);

@@ -187,6 +187,20 @@ impl Roots {
         Err(first_error.unwrap_or_else(|| invalid(given, "it is empty")))
     }
 
+    /// The link that a path names, where it names one in a root: wherever that leads.
+    #[must_use]
+    pub fn link(&self, given: &str) -> Option<PathBuf> {
+        let spellings = self.spellings(given).ok()?.into_iter();
+        let all = spellings.flat_map(|Readings { named, mut below }| {
+            // As `find` goes through them.
+            let at = if self.roots.len() > 1 { 0 } else { below.len() };
+            below.splice(at..at, named);
+            below
+        });
+        let mut places = all.filter_map(|reading| self.place(&reading).ok());
+        places.find(|place| place.symlink_metadata().is_ok()).filter(|place| place.is_symlink())
+    }
+
     /// Is this path, or what it links to, inside a root? What does not exist yet is where its nearest existing
     /// parent is.
     #[must_use]

@@ -54,6 +54,7 @@ mod hostile_places;
 mod install;
 mod late;
 mod lifecycle;
+mod links;
 mod lives;
 mod marks;
 mod mcp;
@@ -85,6 +86,7 @@ mod shims;
 mod since;
 mod socket;
 mod status;
+mod strays;
 mod support;
 mod sync;
 mod tools;
@@ -176,6 +178,8 @@ fn main() {
         aftermath::trials(),
         wake::trials(),
         renames::trials(),
+        strays::trials(),
+        links::trials(),
         planners::trials(),
         moves::trials(),
         operations::trials(),

@@ -103,7 +103,7 @@ fn reference(text: &str, edits: &[TextEdit], encoding: Encoding) -> Option<Strin
     let chars: Vec<char> = text.chars().collect();
     let width = |c: char| match encoding {
         Encoding::Utf8 => c.len_utf8() as u32,
-        Encoding::Utf16 => c.len_utf16() as u32,
+        Encoding::Utf16 | Encoding::EcmaScript => c.len_utf16() as u32,
         Encoding::Utf32 => 1,
     };
     // Index of the character that a position stands before; none in the middle of one.

@@ -12,11 +12,19 @@ const LONG: usize = 512;
 /// Bytes between two waymarks.
 const STRIDE: usize = 256;
 
-/// A text (without byte order mark) with its lines; they end at `\n`, `\r\n` or a lone `\r`, as LSP has it.
+/// What ends a line in ECMAScript and none in LSP.
+const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+/// The first byte of both.
+const SEPARATOR: u8 = 0xe2;
+
+/// A text (without byte order mark) with its lines; they end at `\n`, `\r\n` or a lone `\r`, as LSP has it. Positions
+/// of a server that counts its lines otherwise ([`Encoding::EcmaScript`]) are translated.
 #[derive(Debug, Clone)]
 pub struct LineMap {
     text: Arc<str>,
     index: OnceLock<Arc<Index>>,
+    /// The lines that separators end as well; none where the text has no separator.
+    separated: OnceLock<Option<Arc<Index>>>,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +49,7 @@ impl Mark {
     fn units(self, encoding: Encoding) -> usize {
         (match encoding {
             Encoding::Utf8 => self.bytes,
-            Encoding::Utf16 => self.utf16,
+            Encoding::Utf16 | Encoding::EcmaScript => self.utf16,
             Encoding::Utf32 => self.points,
         }) as usize
     }
@@ -50,15 +58,28 @@ impl Mark {
 impl Index {
     fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
+        let ends = memchr::memchr2_iter(b'\n', b'\r', bytes)
+            .filter(|at| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n'))
+            .map(|at| at + 1);
+        Self::of(text, ends)
+    }
+
+    /// With lines that separators end as well.
+    fn separated(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let ends = memchr::memchr3_iter(b'\n', b'\r', SEPARATOR, bytes).filter_map(|at| match bytes[at] {
+            b'\n' => Some(at + 1),
+            b'\r' => (bytes.get(at + 1) != Some(&b'\n')).then_some(at + 1),
+            _ => text[at..].starts_with(SEPARATORS).then_some(at + SEPARATORS[0].len_utf8()),
+        });
+        Self::of(text, ends)
+    }
+
+    /// `ends` are the places just behind the line ends.
+    fn of(text: &str, ends: impl Iterator<Item = usize>) -> Self {
         let mut index = Self { starts: vec![0], ..Self::default() };
-        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-            if bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
-                continue;
-            }
-            // Past 4 GiB everything counts as the last line.
-            let Ok(start) = u32::try_from(at + 1) else { break };
-            index.starts.push(start);
-        }
+        // Past 4 GiB everything counts as the last line.
+        index.starts.extend(ends.map_while(|end| u32::try_from(end).ok()));
         index.wide = vec![0; index.starts.len().div_ceil(64)];
         if !text.is_ascii() {
             for line in 0..index.starts.len() {
@@ -81,7 +102,7 @@ impl Index {
         let whole = &text[start..next as usize];
         match whole.strip_suffix('\n') {
             Some(rest) => rest.strip_suffix('\r').unwrap_or(rest),
-            None => whole.strip_suffix('\r').unwrap_or(whole),
+            None => whole.strip_suffix(['\r', SEPARATORS[0], SEPARATORS[1]]).unwrap_or(whole),
         }
     }
 
@@ -120,7 +141,7 @@ fn small(n: usize) -> u32 {
 impl LineMap {
     /// Takes a text whose byte order mark, if it had one, is gone.
     pub fn new(text: Arc<str>) -> Self {
-        Self { text, index: OnceLock::new() }
+        Self { text, index: OnceLock::new(), separated: OnceLock::new() }
     }
 
     /// The whole text.
@@ -148,7 +169,7 @@ impl LineMap {
     /// The byte offset of a server's position. A character past the line's end is the line's end, a line past the last
     /// one is the end of the text, and one in the middle of a character or surrogate pair is that character's start.
     pub fn offset(&self, at: Position, encoding: Encoding) -> usize {
-        let index = self.index();
+        let index = self.lines_of(encoding);
         let line = at.line as usize;
         if line >= index.starts.len() {
             return self.text.len();
@@ -170,13 +191,27 @@ impl LineMap {
     /// knows no positions in. Behind `\r` of a `\r\n` is past the line's end, and so the end.
     pub fn exact_offset(&self, at: Position, encoding: Encoding) -> Option<usize> {
         let offset = self.offset(at, encoding);
-        let index = self.index();
+        let index = self.lines_of(encoding);
         let line = at.line as usize;
         if line >= index.starts.len() || !index.is_wide(line) {
             return Some(offset);
         }
         let end = index.starts[line] as usize + index.content(&self.text, line).len();
         (offset == end || self.position(offset, encoding) == at).then_some(offset)
+    }
+
+    /// Whether the text has such a place: so many lines, and so many units in that line.
+    pub fn has(&self, at: Position, encoding: Encoding) -> bool {
+        let index = self.lines_of(encoding);
+        let line = at.line as usize;
+        let Some(start) = index.starts.get(line) else { return false };
+        let end = *start as usize + index.content(&self.text, line).len();
+        at.character <= self.locate(end, encoding).1
+    }
+
+    /// Where the text ends as ECMAScript counts its lines; `None` where LSP counts the same.
+    pub fn separated_end(&self) -> Option<Position> {
+        self.separated().is_some().then(|| self.position(usize::MAX, Encoding::EcmaScript))
     }
 
     /// A server's position of a byte offset; offsets past the end, inside a character or inside a line terminator go to
@@ -239,7 +274,7 @@ impl LineMap {
 
     /// Line and units before `offset` in that line.
     fn locate(&self, offset: usize, encoding: Encoding) -> (u32, u32) {
-        let index = self.index();
+        let index = self.lines_of(encoding);
         let offset = floor(&self.text, offset);
         let line = index.starts.partition_point(|start| *start as usize <= offset) - 1;
         let content = index.content(&self.text, line);
@@ -256,6 +291,17 @@ impl LineMap {
 
     fn index(&self) -> &Index {
         self.index.get_or_init(|| Arc::new(Index::new(&self.text)))
+    }
+
+    /// The lines as a server of this encoding counts them.
+    fn lines_of(&self, encoding: Encoding) -> &Index {
+        let separated = if encoding == Encoding::EcmaScript { self.separated() } else { None };
+        separated.unwrap_or_else(|| self.index())
+    }
+
+    fn separated(&self) -> Option<&Index> {
+        let index = || self.text.contains(SEPARATORS).then(|| Arc::new(Index::separated(&self.text)));
+        self.separated.get_or_init(index).as_deref()
     }
 }
 

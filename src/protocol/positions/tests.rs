@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use super::*;
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
+/// With the one whose lines are others.
+const ALL: [Encoding; 4] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32, Encoding::EcmaScript];
 
 fn map(text: &str) -> LineMap {
     LineMap::new(text.into())
@@ -13,12 +15,17 @@ fn map(text: &str) -> LineMap {
 
 /// The lines of a text with the byte offset of each, found one character at a time.
 fn slow_lines(text: &str) -> Vec<(usize, String)> {
+    slow_lines_of(text, Encoding::Utf8)
+}
+
+fn slow_lines_of(text: &str, encoding: Encoding) -> Vec<(usize, String)> {
     let mut lines = vec![(0, String::new())];
     let mut rest = text.char_indices().peekable();
     while let Some((at, c)) = rest.next() {
         match c {
             '\r' if rest.next_if(|(_, c)| *c == '\n').is_some() => lines.push((at + 2, String::new())),
             '\r' | '\n' => lines.push((at + 1, String::new())),
+            '\u{2028}' | '\u{2029}' if encoding == Encoding::EcmaScript => lines.push((at + 3, String::new())),
             c => lines.last_mut().unwrap().1.push(c),
         }
     }
@@ -26,13 +33,13 @@ fn slow_lines(text: &str) -> Vec<(usize, String)> {
 }
 
 fn slow_offset(text: &str, at: Position, encoding: Encoding) -> usize {
-    let lines = slow_lines(text);
+    let lines = slow_lines_of(text, encoding);
     let Some((start, line)) = lines.get(at.line as usize) else { return text.len() };
     let (mut units, mut bytes) = (0, 0);
     for c in line.chars() {
         units += match encoding {
             Encoding::Utf8 => c.len_utf8(),
-            Encoding::Utf16 => c.len_utf16(),
+            Encoding::Utf16 | Encoding::EcmaScript => c.len_utf16(),
             Encoding::Utf32 => 1,
         };
         if units > at.character as usize {
@@ -44,7 +51,7 @@ fn slow_offset(text: &str, at: Position, encoding: Encoding) -> usize {
 }
 
 fn slow_position(text: &str, offset: usize, encoding: Encoding) -> Position {
-    let lines = slow_lines(text);
+    let lines = slow_lines_of(text, encoding);
     let (line, (start, content)) = lines.iter().enumerate().rfind(|(_, (start, _))| *start <= offset).unwrap();
     let mut end = (offset - start).min(content.len());
     while !content.is_char_boundary(end) {
@@ -53,7 +60,7 @@ fn slow_position(text: &str, offset: usize, encoding: Encoding) -> Position {
     let before = &content[..end];
     let character = match encoding {
         Encoding::Utf8 => before.len(),
-        Encoding::Utf16 => before.encode_utf16().count(),
+        Encoding::Utf16 | Encoding::EcmaScript => before.encode_utf16().count(),
         Encoding::Utf32 => before.chars().count(),
     };
     Position { line: line as u32, character: character as u32 }
@@ -71,6 +78,7 @@ fn texts() -> impl Strategy<Value = String> {
         3 => Just("😀".to_owned()),
         1 => Just("e\u{301}".to_owned()),
         1 => Just("\u{2028}\u{85}\u{c}".to_owned()),
+        1 => Just("\u{2029}".to_owned()),
         1 => (1usize..300).prop_map(|n| "x😀é".repeat(n)),
         1 => (1usize..900).prop_map(|n| "y".repeat(n)),
     ];
@@ -87,11 +95,16 @@ proptest! {
         text in texts(), line in small_or_any(12), character in small_or_any(2000)
     ) {
         let map = map(&text);
-        for encoding in ENCODINGS {
+        for encoding in ALL {
             let at = Position { line, character };
             let offset = map.offset(at, encoding);
             prop_assert_eq!(offset, slow_offset(&text, at, encoding), "{:?} {:?}", at, encoding);
             prop_assert!(text.is_char_boundary(offset));
+            // A place that is there is no other one's.
+            let lines = slow_lines_of(&text, encoding);
+            let units = |line: &str| line.chars().map(|c| encoding.width(c)).sum::<usize>();
+            let there = lines.get(line as usize).is_some_and(|(_, line)| character as usize <= units(line));
+            prop_assert_eq!(map.has(at, encoding), there);
         }
     }
 
@@ -99,15 +112,18 @@ proptest! {
     fn positions_are_as_the_specification_says(text in texts(), offset in 0usize..4000) {
         let map = map(&text);
         let offset = offset.min(text.len());
-        for encoding in ENCODINGS {
+        for encoding in ALL {
             prop_assert_eq!(map.position(offset, encoding), slow_position(&text, offset, encoding));
         }
+        let end = slow_position(&text, text.len(), Encoding::EcmaScript);
+        let counts_alike = !text.contains(['\u{2028}', '\u{2029}']);
+        prop_assert_eq!(map.separated_end(), (!counts_alike).then_some(end));
     }
 
     #[test]
     fn what_is_printed_can_be_passed_back(text in texts(), offset in 0usize..4000) {
         let map = map(&text);
-        for encoding in ENCODINGS {
+        for encoding in ALL {
             let at = map.position(offset, encoding);
             let point = map.point(at, encoding);
             prop_assert_eq!(map.from_point(point, encoding), Some(at));
@@ -177,6 +193,23 @@ fn columns_behind_an_emoji() {
     for (encoding, character) in ENCODINGS.into_iter().zip(columns) {
         assert_eq!(map.point(Position { line: 0, character }, encoding), Point { line: 0, column: 10 });
     }
+}
+
+#[test]
+fn a_separator_ends_a_line_of_ecmascript_alone() {
+    let map = map("a\u{2028}😀b\u{2029}\nc");
+    assert_eq!(map.line_count(), 2);
+    let place = |line, character| map.offset(Position { line, character }, Encoding::EcmaScript);
+    assert_eq!([place(0, 1), place(0, 9), place(1, 0), place(1, 2), place(1, 3), place(2, 0)], [1, 1, 4, 8, 9, 12]);
+    assert_eq!((place(3, 0), place(3, 1), place(4, 0)), (13, 14, 14));
+    let point = |line, character| map.point(Position { line, character }, Encoding::EcmaScript);
+    assert_eq!(point(1, 2), Point { line: 0, column: 3 });
+    assert_eq!(point(3, 0), Point { line: 1, column: 0 });
+    let back = |line, column| map.from_point(Point { line, column }, Encoding::EcmaScript);
+    assert_eq!(back(0, 3), Some(Position { line: 1, character: 2 }));
+    assert_eq!(back(1, 1), Some(Position { line: 3, character: 1 }));
+    assert_eq!(map.separated_end(), Some(Position { line: 3, character: 1 }));
+    assert_eq!(LineMap::new("a\nb".into()).separated_end(), None);
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod sync;
 mod truth;
 mod undeclared;
 mod wake;
+mod written;
 
 use std::collections::BTreeMap;
 
@@ -94,6 +95,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         reach::trials(),
         undeclared::trials(),
         wake::trials(),
+        written::trials(),
     ]
     .into_iter()
     .flatten()
