@@ -69,6 +69,8 @@ const STILLBORN: u32 = 2;
 
 /// With less time than this a question is not asked.
 const AT_ONCE: Duration = Duration::from_millis(10);
+/// Silence for less than this, after a longer wait for others, is their doing.
+const LITTLE: Duration = Duration::from_secs(1);
 
 /// Commands that may wait for one actor.
 const COMMANDS: usize = 256;
@@ -317,7 +319,9 @@ impl Instance {
                     }
                     return Err(match shortfall {
                         // It had less time than those before it had taken.
-                        Shortfall::Unanswered { after } if after < waited => Shortfall::Busy(Occupied::Late),
+                        Shortfall::Unanswered { after } if after < waited && after < LITTLE => {
+                            Shortfall::Busy(Occupied::Crowd { waited })
+                        }
                         other => other,
                     });
                 }

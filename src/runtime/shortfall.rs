@@ -125,6 +125,9 @@ pub enum Occupied {
     Calls,
     #[error("the time allowed was over before it could be asked")]
     Late,
+    /// So little time was left then that silence says nothing about the server.
+    #[error("other questions kept it for {} of the time allowed", span(*.waited))]
+    Crowd { waited: Duration },
 }
 
 /// A number of times as people say it.

@@ -185,7 +185,7 @@ pub(super) fn next_step(name: &str, shortfall: &Shortfall) -> String {
         Shortfall::Busy(Occupied::Command { .. }) => {
             format!("ask again when it has ended, or end it by lsp/status with server {name:?} and restart true")
         }
-        Shortfall::Busy(Occupied::Calls | Occupied::Late) => "ask again".into(),
+        Shortfall::Busy(Occupied::Calls | Occupied::Late | Occupied::Crowd { .. }) => "ask again".into(),
         Shortfall::Busy(_) => {
             format!("ask again; if it stays so, lsp/status with server {name:?} and restart true starts it anew")
         }

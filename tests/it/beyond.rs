@@ -190,7 +190,7 @@ fn b3_actions_of_the_asked_kind_and_title_are_kept() {
     mended.verdict_is("fresh").contains("1 action;").contains("mend");
     ask(json!({"action": "asked"})).contains("+asked").plan();
     ask(json!({"action": "mend", "only": "quickfix"})).contains("+mend").plan();
-    ask(json!({})).verdict_is("partial").contains("2002 more were cut off");
+    ask(json!({})).verdict_is("partial").contains("2,002 more were cut off");
     // Which of those that look alike is meant stays the same.
     let listed = ask(json!({}));
     let id = listed.body().lines().find_map(|line| line.trim().split("  ").next().map(str::to_owned)).unwrap();
