@@ -4,7 +4,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -16,6 +16,7 @@ use super::frames::{Body, FrameError, FrameLimits, FrameReader};
 use super::guard::{Guard, NoRoom};
 use super::host::Host;
 use super::inbound;
+use super::noting::Noting;
 use super::outbox::RequestError;
 use super::parcels::Parcels;
 use super::pending::Pending;
@@ -159,7 +160,9 @@ impl Connection {
     /// time may lie in its pipe for as long as a crowded machine keeps this process from its turn.
     pub async fn heard_out(&self) {
         for _ in 0..LISTENS {
-            if !self.shared.is_any_unread() && *self.shared.handled.borrow() >= self.parcels.order() {
+            // In this order: what has left the pipe makes the reader busy before, and is numbered before it is idle again.
+            let idle = !self.shared.is_any_unread() && !self.shared.busy.load(SeqCst);
+            if idle && *self.shared.handled.borrow() >= self.parcels.order() {
                 return;
             }
             tokio::time::sleep(LISTEN).await;
@@ -191,6 +194,7 @@ async fn read(input: Box<dyn AsyncRead + Send + Unpin>, mut guard: Guard, shared
         keep: shared.limits.kept_bytes.min(SMALL),
         junk: shared.limits.junk_bytes,
     };
+    let input = Noting { input, busy: shared.busy.clone() };
     let mut frames = FrameReader::new(input, limits, |line: &[u8]| shared.stats.junk(line));
     let reason = loop {
         let received = match frames.next().await {
@@ -204,7 +208,11 @@ async fn read(input: Box<dyn AsyncRead + Send + Unpin>, mut guard: Guard, shared
         if let Err(reason) = received {
             break reason;
         }
+        if frames.is_drained() {
+            shared.busy.store(false, SeqCst);
+        }
     };
+    shared.busy.store(false, SeqCst);
     shared.close(&reason);
 }
 

@@ -73,6 +73,11 @@ impl<R: AsyncRead + Unpin, J: FnMut(&[u8])> FrameReader<R, J> {
         Ok(Body::Whole(body))
     }
 
+    /// Whether all that was read has been given out.
+    pub(super) fn is_drained(&self) -> bool {
+        self.start == self.end
+    }
+
     /// Shows a large body piece by piece, keeping nothing.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod guard;
 mod host;
 mod inbound;
 mod listed;
+mod noting;
 mod outbox;
 mod parcels;
 mod pending;

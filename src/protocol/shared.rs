@@ -1,7 +1,7 @@
 //! What the tasks of a connection have in common, and how they end together: the first reason counts.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use tokio::sync::watch;
@@ -73,6 +73,8 @@ pub(super) struct Shared {
     tasks: Mutex<Vec<AbortHandle>>,
     /// Let go of at the end: a server that still writes has to see that nobody reads any more.
     unread: Mutex<Option<Unread>>,
+    /// Something has left the server's pipe and is not yet handed on.
+    pub busy: Arc<AtomicBool>,
 }
 
 impl Shared {
@@ -89,6 +91,7 @@ impl Shared {
             closing: CancellationToken::new(),
             tasks: Mutex::default(),
             unread: Mutex::new(unread),
+            busy: Arc::default(),
         }
     }
 

@@ -304,8 +304,9 @@ impl Store {
     /// the server was told of anywhere: an older list may be about older dependencies. Lists without version count by
     /// order and time alone. A text that was told once more (saved, so that the server speaks) wants a new list.
     pub fn push_state(&self, path: &Path, told: Sent, changed: Instant, now: Instant) -> Push {
-        if let Some(lost) = self.last_lost(path, told) {
-            return if lost.at >= changed { Push::Lost } else { Push::Older };
+        // Older than a change elsewhere or not: nobody knows what it said of this text, or whether it will say it again.
+        if self.last_lost(path, told).is_some() {
+            return Push::Lost;
         }
         match self.pushed(path) {
             None => Push::Never,

@@ -41,9 +41,9 @@ impl Fake {
         let piece = "long hover ".repeat(100_000);
         let pieces = bytes / piece.len();
         let length = head.len() + pieces * piece.len() + tail.len();
-        self.bytes(format!("Content-Length: {length}\r\n\r\n{head}").as_bytes());
-        (0..pieces).for_each(|_| self.bytes(piece.as_bytes()));
-        self.bytes(tail.as_bytes());
+        let head = format!("Content-Length: {length}\r\n\r\n{head}");
+        let all = std::iter::repeat_n(piece.as_bytes(), pieces);
+        self.all_bytes([head.as_bytes()].into_iter().chain(all).chain([tail.as_bytes()]));
     }
 
     /// Tells of so many problems, each at a column of its own: as the answer to a pull, or pushed for the document. Written
@@ -155,10 +155,11 @@ impl Fake {
             Act::Pieces { head, piece, times, tail } => {
                 let head = head.replace("$id", &id.map(ToString::to_string).unwrap_or_default());
                 let length = head.len() + piece.len() * times + tail.len();
-                self.bytes(format!("Content-Length: {length}\r\n\r\n{head}").as_bytes());
-                let (whole, some) = (piece.repeat(10_000), times % 10_000);
-                (0..times / 10_000).for_each(|_| self.bytes(whole.as_bytes()));
-                self.bytes(format!("{}{tail}", piece.repeat(some)).as_bytes());
+                let head = format!("Content-Length: {length}\r\n\r\n{head}");
+                let (many, some) = (if *times < 1_000 { 0 } else { 1_000 }, times % 1_000);
+                let (whole, rest) = (piece.repeat(many), format!("{}{tail}", piece.repeat(some)));
+                let pieces = std::iter::repeat_n(whole.as_bytes(), times / 1_000);
+                self.all_bytes([head.as_bytes()].into_iter().chain(pieces).chain([rest.as_bytes()]));
             }
             Act::Completions(count, docs) => {
                 let items = (0..*count)

@@ -126,8 +126,14 @@ impl Fake {
     }
 
     fn bytes(&self, bytes: &[u8]) {
+        self.all_bytes([bytes]);
+    }
+
+    /// One message in parts: nothing of another thread's comes in between.
+    fn all_bytes<'b>(&self, parts: impl IntoIterator<Item = &'b [u8]>) {
         let mut output = lock(&self.output);
-        if output.write_all(bytes).and_then(|()| output.flush()).is_err() {
+        let written = parts.into_iter().try_for_each(|part| output.write_all(part));
+        if written.and_then(|()| output.flush()).is_err() {
             std::process::exit(0);
         }
     }
