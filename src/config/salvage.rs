@@ -9,7 +9,7 @@ use super::{
     text,
 };
 
-/// The keys that limit, with what each is where it cannot be read.
+/// The keys that limit.
 const LIMITS: &[&str] = &["sandbox", "memory_mb", "nice", "capabilities"];
 
 /// The defaults with what `written` limits; a file that cannot even be read may limit anything.

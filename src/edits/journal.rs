@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::Print;
 use crate::sys::below::{Attributes, Below, What};
+use crate::workspace::paths;
 
 /// One of the roots, or a path below one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -170,7 +171,7 @@ pub(super) fn at_start(steps: &[Step], turn: usize, path: &Path) -> Option<PathB
     for step in steps[..turn].iter().rev() {
         if let Step::MoveFolder { from, to, .. } = step {
             if let Ok(below) = path.strip_prefix(&to.0) {
-                path = join(&from.0, below);
+                path = paths::join(&from.0, below);
             } else if path.starts_with(&from.0) {
                 return None;
             }
@@ -184,17 +185,12 @@ pub(super) fn at_end(steps: &[Step], turn: usize, path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for step in &steps[turn..] {
         if let Step::MoveFolder { from, to, .. } = step
-            && let Ok(below) = path.strip_prefix(&from.0)
+            && let Some(moved) = paths::moved(&path, &from.0, &to.0)
         {
-            path = join(&to.0, below);
+            path = moved;
         }
     }
     path
-}
-
-/// Joining nothing would add a slash.
-fn join(folder: &Path, below: &Path) -> PathBuf {
-    if below.as_os_str().is_empty() { folder.to_owned() } else { folder.join(below) }
 }
 
 /// A change as it is written down.

@@ -10,7 +10,10 @@ use std::{
 use ignore::DirEntry;
 use serde_json::{Map, Value};
 
-use crate::edits::{Applied, Kind, Plan, PlanId, Wake};
+use crate::{
+    edits::{Applied, Kind, Plan, PlanId, Wake},
+    workspace::paths,
+};
 
 use super::{
     Consent,
@@ -174,12 +177,8 @@ fn now_of(engine: &Engine, files: &[(Kind, PathBuf, Option<PathBuf>)]) -> Vec<(P
     let there = files.iter().map(|(_, path, from)| (from.as_ref().unwrap_or(path), path));
     let each = there.flat_map(|(now, then)| {
         files_of(engine, now).into_iter().map(move |file| {
-            let moved = match file.strip_prefix(now) {
-                // Joining an empty path would add a slash.
-                Ok(rest) if !rest.as_os_str().is_empty() => then.join(rest),
-                _ => then.clone(),
-            };
-            (file, moved)
+            let moved = paths::moved(&file, now, then);
+            (file, moved.unwrap_or_else(|| then.clone()))
         })
     });
     let mut files: Vec<_> = each.collect();

@@ -12,6 +12,7 @@ use crate::{
     protocol::types::{EditStep, FileRef, WorkspaceEdit},
     registry::{Capability, DisplayName},
     runtime::query::Query,
+    workspace::paths,
 };
 
 use super::{
@@ -221,10 +222,9 @@ pub(super) fn of_the_old_place(edit: &mut WorkspaceEdit, from: &Path, to: &Path)
     let before = edit.steps.iter().position(|step| is_the_move(step, from)).unwrap_or(edit.steps.len());
     for step in &mut edit.steps[..before] {
         if let EditStep::Texts { file: FileRef::Path(path), .. } = step
-            && let Ok(rest) = path.strip_prefix(to)
+            && let Some(old) = paths::moved(path, to, from)
         {
-            // Joining an empty path would add a slash.
-            *path = if rest.as_os_str().is_empty() { from.to_owned() } else { from.join(rest) };
+            *path = old;
         }
     }
 }

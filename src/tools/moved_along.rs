@@ -14,7 +14,7 @@ use crate::{
         types::{EditStep, FileRef, WorkspaceEdit},
     },
     runtime::query::Query,
-    workspace::disk::Snapshot,
+    workspace::{disk::Snapshot, paths},
 };
 
 use super::{
@@ -150,11 +150,5 @@ fn apart(edit: WorkspaceEdit, moves: &[(PathBuf, PathBuf)]) -> (WorkspaceEdit, W
 
 /// Where a file of a new place comes from.
 fn before(path: &Path, moves: &[(PathBuf, PathBuf)]) -> PathBuf {
-    for (from, to) in moves {
-        if let Ok(rest) = path.strip_prefix(to) {
-            // Joining an empty path would add a slash.
-            return if rest.as_os_str().is_empty() { from.clone() } else { from.join(rest) };
-        }
-    }
-    path.to_owned()
+    moves.iter().find_map(|(from, to)| paths::moved(path, to, from)).unwrap_or_else(|| path.to_owned())
 }

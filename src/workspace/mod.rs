@@ -5,6 +5,7 @@ pub mod checkouts;
 pub mod disk;
 pub mod git;
 pub mod lists;
+pub mod paths;
 pub mod roots;
 pub mod uri;
 pub mod watch;

@@ -368,7 +368,7 @@ pub fn canonical(path: &Path) -> PathBuf {
 
 /// Whether something exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum There {
+pub(super) enum There {
     Yes,
     No,
     /// A folder above it lets nobody look.
@@ -377,7 +377,7 @@ enum There {
 
 /// The canonical path and whether it exists. Of what does not exist, the nearest existing parent is resolved, and
 /// the rest, with its `..` taken literally, follows. A dangling link counts as what it points to.
-fn settle(path: &Path) -> io::Result<(PathBuf, There)> {
+pub(super) fn settle(path: &Path) -> io::Result<(PathBuf, There)> {
     let mut path = path.to_owned();
     let mut hidden = false;
     // As many as the kernel follows.

@@ -2,7 +2,7 @@
 //! servers know files by either.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::rules::NEVER;
 
@@ -43,18 +43,6 @@ pub(super) fn target(link: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let inside = roots.iter().any(|root| led_to.starts_with(root)) && !link.starts_with(&led_to);
     let never = || led_to.iter().any(|part| NEVER.iter().any(|never| part == *never));
     (inside && !never()).then_some(led_to)
-}
-
-/// A path, links followed as far as it exists; none with `..` in it.
-pub(super) fn settled(path: &Path) -> Option<PathBuf> {
-    if path.components().any(|part| part == Component::ParentDir) {
-        return None;
-    }
-    let real = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
-    let (above, real) = real?;
-    let rest = path.strip_prefix(above).ok()?;
-    // Joining an empty path would add a slash.
-    Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
 }
 
 /// Whether a name that is there stands for nothing that could be read: a link that leads nowhere, a pipe, a socket.

@@ -38,7 +38,7 @@ use crate::sys::{
     awake::while_awake,
     files::{self, Inode},
 };
-use crate::workspace::roots::Roots;
+use crate::workspace::roots::{Roots, settle};
 use log::Log;
 use patience::Patience;
 pub use source::Source;
@@ -293,7 +293,7 @@ impl Watcher {
     /// folder. Looks through it: for a thread that may block.
     pub fn also(&self, folder: &Path, since: i128) -> bool {
         // Servers and repositories choose these: neither `..` nor a link leads out.
-        let Some(folder) = links::settled(folder) else { return false };
+        let Ok((folder, _)) = settle(folder) else { return false };
         let folder = &*folder;
         if !self.roots.iter().any(|root| folder.starts_with(&root.path)) {
             return false;
